@@ -61,6 +61,10 @@ RISES: list[tuple[str, int, str]] = [
     ("services/search", 4, "its errors of the start have one name: deploy knew each"),
     ("gateway/client", 3, "two steps of a review are functions: they were methods"),
     ("tools", 7, "these seven lines"),
+    ("services/graph", 510, "how items stand is decided and kept at the write: reads did it"),
+    ("services/libs/stores", 8, "a database of the schema before is converted"),
+    ("tests", 740, "each write leaves what would be worked out anew, on former data too"),
+    ("tools", 3, "these three lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -77,7 +81,6 @@ LINES: dict[str, int] = {
     "services/graph/concord_graph/adapters/neo4j/writes.py": 450,
     "services/graph/concord_graph/adapters/sqlite/statements.py": 500,
     "services/graph/concord_graph/domain/items.py": 500,
-    "services/graph/concord_graph/ports/reads.py": 500,
     "services/graph/concord_graph/usecases/memory/memories.py": 450,
     "services/graph/concord_graph/usecases/write/writer.py": 600,
     "services/graph/tests/graph_world.py": 750,
@@ -110,7 +113,7 @@ FILES = {
     "services/graph/concord_graph/adapters/neo4j": 30,  # a module a noun of the store
     "services/graph/tests": 95,  # a module a noun of graph's
     "services/search/tests": 30,  # a module a noun of search's
-    "tests/bench": 45,  # a module a figure that `make bench` prints
+    "tests/bench": 46,  # a module a figure that `make bench` prints
     "tests/contract/cases": 45,  # a module a noun of the contracts, and what they are made from
     "tests/e2e": 74,  # a module a promise that takes several services
 }

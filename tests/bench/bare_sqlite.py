@@ -1,9 +1,9 @@
 """Graph's SQLite file without graph: filled by plain rows, and asked what graph is asked.
 
 The statements ask for the same rows under the same filters (live, stated to hold now, no
-resolution, neither followed by a later edge of its triple nor replaced by lineage), and count
-relevance by G7; what they leave out is what no row of these graphs needs: other record times,
-functional relations, memories at the ends, reads not yet flushed, touches.
+resolution, neither followed by a later edge of its triple nor superseded), and count relevance by
+G7; what they leave out is what no row of these graphs needs: other record times, memories at the
+ends, reads not yet flushed, touches.
 """
 
 import heapq
@@ -29,8 +29,8 @@ _FILTERS = (
     " AND NOT EXISTS (SELECT 1 FROM edge s INDEXED BY edge_triple WHERE s.space = e.space"
     " AND s.source_id = e.source_id AND s.relation = e.relation AND s.target_id = e.target_id"
     f" AND s.effective_from > e.effective_from AND {_LIVE.format('s')})"
-    " AND NOT EXISTS (SELECT 1 FROM edge l INDEXED BY edge_replaces WHERE l.space = e.space"
-    f" AND l.target_id = e.id AND l.replaces = 1 AND {_LIVE.format('l')})"
+    " AND NOT EXISTS (SELECT 1 FROM standing k INDEXED BY standing_current WHERE k.space = e.space"
+    " AND k.id = e.id AND k.record_until = 9223372036854775807 AND k.superseded_from <= :now)"
 )
 _INDEX = {"source_id": "edge_triple", "target_id": "edge_target"}
 _NEAR = " OR ".join(

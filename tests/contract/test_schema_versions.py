@@ -12,7 +12,7 @@ from concord_graph.adapters.neo4j import schema as graph
 
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
-    "graph": (15, "92414280554530f62aaf52d95e774bcc2aad008a2027f8e90fdc79229e5df014"),
+    "graph": (16, "2226fc484ef95771254d712780f94acf598a182de243fa470b4e52246fe258c7"),
     "ledger": (4, "8d6a528366dccca92eb5c6a2c36dfa2f993f6b953e392acc2f3219699a2ef73e"),
 }
 

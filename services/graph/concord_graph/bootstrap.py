@@ -80,6 +80,7 @@ from concord_graph.usecases.recalls import RECALLS, Recalls
 from concord_graph.usecases.records import Records
 from concord_graph.usecases.transfer.exports import Exports
 from concord_graph.usecases.write.commands import Commands
+from concord_graph.usecases.write.settled_anew import settle_store
 
 START_ERRORS = (StoreUnusable,)
 """Why graph cannot start; the text says what to do."""
@@ -301,7 +302,7 @@ async def build_on(
         StoreUnusable: the store cannot be used; the text says what to do.
     """
     return GraphApp(
-        await opened(settings, clock, exporters),
+        await opened(settings, clock, exporters, log=log),
         clock,
         enrolment or {},
         working_capacity=working_capacity,
@@ -316,16 +317,31 @@ async def opened(
     exporters: int = EXPORTERS,
     *,
     restoring: bool = False,
+    log: Logger | None = None,
 ) -> GraphStore:
     """Open the store that the settings choose. `restoring`: the caller is putting a copy there.
+
+    One that an earlier version wrote is brought up to date first; the log says how far that is.
 
     Raises:
         StoreUnusable: the store cannot be used; the text says what to do.
     """
+    store: GraphStore
     if isinstance(settings, Neo4jConfig):
         from concord_graph.adapters.neo4j.store import open_store as open_neo4j  # slow
 
-        return await open_neo4j(settings, clock, exporters=exporters, restoring=restoring)
-    return await asyncio.to_thread(
-        open_store, settings.store_path, clock, readers=settings.readers, exporters=exporters
-    )
+        store = await open_neo4j(settings, clock, exporters=exporters, restoring=restoring)
+    else:
+        store = await asyncio.to_thread(
+            open_store, settings.store_path, clock, readers=settings.readers, exporters=exporters
+        )
+    try:
+        await settle_store(store, partial(_tell, log or json_lines("graph")))
+    except BaseException:
+        await store.close()
+        raise
+    return store
+
+
+def _tell(log: Logger, space: str, done: int, changes: int) -> None:
+    log.info("standings_worked_out", space=space, done=done, changes=changes)

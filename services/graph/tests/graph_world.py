@@ -544,8 +544,12 @@ async def world(
     spaces: Sequence[str] = ("home", "other"),
     busy_seconds: float = 5.0,
     working_capacity: int = DEFAULT_CAPACITY,
+    beside: bool = False,
 ) -> AsyncIterator[World]:
-    """Run a graph over a store; every one of `spaces` may enrol with `SECRET`."""
+    """Run a graph over a store; every one of `spaces` may enrol with `SECRET`.
+
+    `beside`: another world runs, so this one is on SQLite, for there is one Neo4j.
+    """
     clock = clock or Clock()
     enrolment = {space: sha256(SECRET.encode()).hexdigest() for space in spaces}
     app = await _built(
@@ -554,6 +558,7 @@ async def world(
         enrolment=enrolment,
         busy_seconds=busy_seconds,
         working_capacity=working_capacity,
+        beside=beside,
     )
     await app.start()
     try:
@@ -574,9 +579,10 @@ async def _built(
     enrolment: Mapping[str, str],
     busy_seconds: float,
     working_capacity: int,
+    beside: bool,
 ) -> GraphApp:
     """Return a graph over the store that GRAPH_STORE chooses; `path` tells stores apart in both."""
-    if neo4j_at_hand.is_chosen():
+    if neo4j_at_hand.is_chosen() and not beside:
         return await build_on(
             neo4j_at_hand.of(path),
             clock=clock,

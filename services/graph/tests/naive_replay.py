@@ -76,6 +76,12 @@ class Replay:
         facts = {s.memory: s.edges for s in self.stated if s.recorded <= r}
         return (self.knows or Known)(latest, facts)
 
+    @property
+    def complete_since(self) -> int:
+        """Since when no value was erased: before, the record does not say what that one ended."""
+        erased = [v for v in self.versions if v.kind == "edge" and v.erased and not v.is_lineage]
+        return max((v.recorded for v in erased), default=0)
+
     def history(self, item_id: str, r: int) -> list[tuple[Version, int]]:
         """Return the versions known at r, newest first, each with when it ended as known at r."""
         found = [v for v in self.versions if v.id == item_id and v.recorded <= r]
@@ -163,7 +169,7 @@ class Known:
     def row(self, edge: Version) -> list[Version]:
         """Return the values that its source has of its relation, by when they begin."""
         row = (edge.source, edge.relation)
-        if edge.is_lineage or not self.is_functional(edge.relation):
+        if edge.is_lineage or edge.deleted or not self.is_functional(edge.relation):
             return []
         found = [e for e in self.live("edge") if (e.source, e.relation) == row]
         return sorted((e for e in found if not self.never_held(e)), key=lambda e: e.begins)
@@ -179,7 +185,9 @@ class Known:
         return [] if stays else self.next_values(edge)
 
     def values_of(self, memory: Version) -> list[Version]:
-        """Return the live edges that a memory states."""
+        """Return the live edges that a memory states, if it was not forgotten."""
+        if memory.deleted:
+            return []
         found = [self.get(edge_id, "edge") for edge_id in self.facts.get(memory.id, ())]
         return [edge for edge in found if edge]
 

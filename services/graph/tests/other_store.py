@@ -15,6 +15,7 @@ ONLY_SQLITE = {
     "shows, and who else has the password can write what they like",
     "test_crash_safety.py": "kills the process that holds the store; with Neo4j that is another "
     "one, as store_contract/test_server_killed.py shows",
+    "succession/test_settled_anew.py": "reads the table of the file",
 }
 ONLY_NEO4J = {
     "store_contract/test_second_line.py": "the flush statement's guard; SQLite has triggers",

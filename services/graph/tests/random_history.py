@@ -6,6 +6,7 @@ Few names and few times, so that values tie, return and replace one another.
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -35,6 +36,7 @@ TARGETS = ("x", "y", "z")
 RELATIONS = ("IN", "IN", "IN", "IN", "LIKES")
 MEMORIES = ("m1", "m2", "m3", "m4", "m5")
 TIMES = (None, START - 3 * DAY, START - 2 * DAY, START - DAY)
+ROW_TIMES = (None, *(START + day * DAY for day in range(-3, 3)))
 REFUSALS = {
     "ERROR_REASON_" + name
     for name in (
@@ -193,7 +195,8 @@ class Space:
     async def _define_memory(self, memory_id: str, facts: list[Triple]) -> None:
         action = self._action()
         action.add_memory.request_id = self.calls.request_id()
-        memory = type_pb2.Memory(id=memory_id, content=memory_id, facts=_facts(facts))
+        content = memory_id or "of a drawn id"
+        memory = type_pb2.Memory(id=memory_id, content=content, facts=_facts(facts))
         memory.edge_type = CONSTITUTIVE
         action.add_memory.memory.CopyFrom(memory)
         await self._together(action)
@@ -292,6 +295,34 @@ async def enrolled(live: World, name: str) -> Space:
     await parties.enrol(space.calls)
     await space.calls.declare("IN")
     return space
+
+
+async def write_in_row(space: Space, draw: random.Random, *, erasing: bool = True) -> None:
+    """Write at random into one row, and what stands around it."""
+    triple = ("a", "IN", draw.choice("xyz"))
+    fact_ = ("a", draw.choice(["IN", "IN", "LIKES"]), draw.choice("xyz"))
+    time, memory = draw.choice(ROW_TIMES), draw.choice(MEMORIES[:3])
+    days, place, older = draw.choice([None, None, 2]), draw.randrange(9), draw.randrange(9)
+    who = draw.choice(["alone", "alone", "together"])
+    writes: dict[str, tuple[int, dict[str, object]]] = {
+        "put_edge": (10, {"triple": triple, "time": time, "days": days}),
+        "delete_edge": (4, {"place": place, "together": False}),
+        "retime_edge": (5, {"place": place, "time": time, "days": days}),
+        "relate_values": (3, {"who": who, "relation": 1, "place": place, "older": older}),
+        "correct_row": (1, {"place": place}),
+        "define_edge": (1, {"triple": triple, "time": time}),
+        "replace_defined": (1, {"place": place, "older": older}),
+        "add": (3, {"memory_id": memory, "facts": [fact_], "time": time, "days": days}),
+        "restate": (2, {"memory_id": memory, "facts": [fact_], "time": time}),
+        "define_memory": (2, {"memory_id": "", "facts": draw.choice([[], [fact_]])}),
+        "toggle": (2, {"memory_id": memory}),
+        "erase": (int(erasing), {"memory_id": memory}),
+        "hang": (1, {"memory_id": memory, "together": True}),
+        "declare": (1, {"relation": "IN", "functional": draw.randrange(3)}),
+        "undo": (1, {"place": place}),
+    }
+    names = draw.choices([*writes], [weight for weight, _ in writes.values()])
+    await space.do(names[0], writes[names[0]][1])
 
 
 def _facts(triples_: list[Triple]) -> list[type_pb2.Fact]:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.message import Message
-from graph_world import DAY, START, Calls, Clock, fact, stamp, world
+from graph_world import DAY, START, Calls, Clock, fact, micros, stamp, world
 from transfers import export_of, furnish, import_into
 
+ERASED, EDGE = feed_pb2.CHANGE_TYPE_ERASED, type_pb2.ITEM_KIND_EDGE
 OF_READS = re.compile(r"relevance_score: .*|last_access_time {[^}]*}")
 
 
@@ -38,9 +39,13 @@ async def answers(calls: Calls, record: int | None) -> list[str]:
 
 
 def times(changes: Sequence[Any]) -> list[int | None]:
-    """Return instants to ask about: now, and here and there in the record."""
-    stamps = [change.record_time for change in changes[::7]]
-    return [None, *(s.seconds * 1_000_000 + s.nanos // 1_000 for s in stamps)]
+    """Return instants to ask about: now, and here and there since a value was erased last.
+
+    Before, a copy does not know what the erased value ended (decision 0043).
+    """
+    erased = [c.seq for c in changes if c.type == ERASED and c.item_kind == EDGE]
+    asked = [change for change in changes if change.seq > max(erased)]
+    return [None, *(micros(change.record_time) for change in asked[::3])]
 
 
 async def test_a_copy_reads_as_the_original(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from concord_graph.adapters.neo4j.writes import Neo4jWrites
 from concord_graph.adapters.sqlite.writes import SqliteWrites
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, Writes
-from concord_graph.usecases.write import affected
+from concord_graph.usecases.write import standings
 from graph_world import (
     CONSTITUTIVE,
     DAY,
@@ -112,7 +112,7 @@ async def test_a_class_alone_computes_no_supersession(
     await home.declare("LIVES_IN")
     await home.put_edge("Ann", "LIVES_IN", "Bonn", valid_from=START - 9 * DAY)
     await home.put_edge("Ann", "LIVES_IN", "Ulm", valid_from=START - 5 * DAY)
-    monkeypatch.setattr(affected, "MOST_AFFECTED", 0)
+    monkeypatch.setattr(standings, "MOST_AFFECTED", 0)
     before = await head(home)
 
     await home.declare("LIVES_IN", temporal_class=STATE, exclusive_sets=exclusive(["Bonn", "Ulm"]))
@@ -349,7 +349,7 @@ async def test_a_declaration_that_changes_too_much_is_refused(
     home: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T2 The limit of one write is told, and nothing changes."""
-    monkeypatch.setattr(affected, "MOST_AFFECTED", 3)
+    monkeypatch.setattr(standings, "MOST_AFFECTED", 3)
     for target in "wxyz":
         await home.put_edge("a", "IN", target)
     failure = await refused(home.declare("IN"))

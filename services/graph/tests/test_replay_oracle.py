@@ -52,11 +52,14 @@ class Compared:
     reads: int = 0
     left: set[type[Known]] = field(default_factory=lambda: {*MUTANTS})
 
-    async def compare(self, calls: Calls, replay: Replay, now: int, asked: Instants) -> None:
-        """Compare every read at the present, and at instants of both axes."""
+    async def compare(
+        self, calls: Calls, replay: Replay, now: int, asked: Instants, *, since: int = 0
+    ) -> None:
+        """Compare every read at the present, and at instants of both axes, known `since` then."""
         recorded = [version.recorded for version in replay.versions]
+        known = sorted({each for each in recorded if each >= since})
         for valid, back in [(None, None), *asked]:
-            record = None if back is None else recorded[back % len(recorded)]
+            record = None if back is None else known[back % len(known)]
             at = Reading(calls, replay, max(now, *recorded), valid, record)
             await check_edges(at)
             await check_memories(at, MEMORIES, ())
@@ -93,13 +96,13 @@ def walk_about(path: Path, examples: int) -> Compared:
     compared = Compared()
     with asyncio.Runner() as runner, contextlib.ExitStack() as stack:
 
-        def running(name: str, clock: Clock) -> World:
-            entered = world(path / name, clock=clock, spaces=spaces)
+        def running(name: str, clock: Clock, *, beside: bool) -> World:
+            entered = world(path / name, clock=clock, spaces=spaces, beside=beside)
             stack.callback(lambda: runner.run(entered.__aexit__(None, None, None)))
             return runner.run(entered.__aenter__())
 
-        live = running("graph.db", Clock())
-        elsewhere = running("elsewhere.db", live.clock)
+        live = running("graph.db", Clock(), beside=False)
+        elsewhere = running("elsewhere.db", live.clock, beside=True)
 
         async def walk(operations: list[Op], asked: Instants) -> None:
             name = spaces[next(numbers)]
@@ -108,7 +111,8 @@ def walk_about(path: Path, examples: int) -> Compared:
                 await space.do(operation, arguments)
             lines = await export_of(space.calls)
             replay = replay_of(lines)
-            await compared.compare(space.calls, replay, live.clock(), asked)
+            since = replay.complete_since
+            await compared.compare(space.calls, replay, live.clock(), asked, since=since)
             compared.spaces += 1
             if compared.spaces % MOVED == 0:
                 moved = elsewhere.calls(name)

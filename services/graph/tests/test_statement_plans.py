@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
-from concord_graph.adapters.sqlite import conflicts, filters, statements, views
+from concord_graph.adapters.sqlite import (
+    conflicts,
+    fact_edges,
+    filters,
+    statements,
+    succession,
+    views,
+)
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.statements import Seen
 from concord_graph.domain.items import ItemKind
@@ -24,10 +31,15 @@ READS: dict[str, Callable[[bool], str]] = {
     "nodes": statements.node_views,
     "edges": statements.edge_views,
     "memories": statements.memory_views,
-    "edge successors": lambda now: statements.successors(ItemKind.EDGE, now),
-    "memory successors": lambda now: statements.successors(ItemKind.MEMORY, now),
-    "edge amendments": lambda now: statements.amending(ItemKind.EDGE, now),
-    "memory amendments": lambda now: statements.amending(ItemKind.MEMORY, now),
+    "standings": succession.standings,
+    "exits": succession.exits_of,
+    "values before": lambda now: succession.values(now, "<", "DESC"),
+    "rivals": succession.rivals,
+    "amendments": statements.amendments,
+    "edges by id": lambda now: statements.items(ItemKind.EDGE, now),
+    "memories by id": lambda now: statements.items(ItemKind.MEMORY, now),
+    "facts": fact_edges.facts_of_each,
+    "stating": fact_edges.stating,
     "by name": lambda now: statements.found(now, by_name=True),
     "by id": lambda now: statements.found(now, by_name=False),
     "triple": statements.of_triple,
@@ -41,7 +53,7 @@ READS: dict[str, Callable[[bool], str]] = {
     "listed nodes": statements.listed_nodes,
     "listed edges": lambda now: statements.listed_edges(now, True, "", by_participant=False),
     "listed memories": lambda now: statements.listed_memories(
-        now, filters.memory_tests(CURRENT, now)[0]
+        now, filters.memory_tests(CURRENT)[0]
     ),
     "conflict by id": conflicts.by_id,
     "conflicts of pairs": conflicts.between,
@@ -54,7 +66,7 @@ READS: dict[str, Callable[[bool], str]] = {
 }
 
 
-MEETS_FEW = r"relation=\? AND target_id=\?|edge_replac\w+_then|edge_succession .*effective_from"
+MEETS_FEW = r"relation=\? AND target_id=\?|edge_succession .*effective_from"
 
 
 @pytest.fixture(scope="module")

@@ -67,6 +67,19 @@ _SUPERSEDING = {
     "governed": "1",
 }
 
+_SUPERSEDED = {
+    "record_until": str(2**63 - 1),
+    "superseded_from": "0",
+    "followed_from": "0",
+    "replacers": "json_array(json_array('elsewhere', 0))",
+    "never_held": "1",
+    "is_fixed": "1",
+    "comes_next": "1",
+    "former": "99",
+    "older": "99",
+    "exit_of": "'elsewhere'",
+}
+
 
 def haunt(path: Path) -> None:
     """Give every row of the file's spaces a twin with the same ids in each of two more spaces."""
@@ -122,6 +135,12 @@ def _haunt(db: sqlite3.Connection, other: int) -> None:
         f"INSERT OR IGNORE INTO edge SELECT {said} FROM edge e, memory m, memory n"
         " WHERE e.rowid = (SELECT max(rowid) FROM edge WHERE relation = 'SUPERSEDES')"
         " AND m.id <> n.id"
+    )
+    _, said = _columns(db, "standing", {"space": str(other), "record_from": "0"} | _SUPERSEDED)
+    db.execute(
+        f"INSERT INTO standing SELECT {said} FROM"
+        f" (SELECT id FROM edge WHERE space = {other} UNION SELECT id FROM memory"
+        f" WHERE space = {other})"
     )
     db.execute("INSERT INTO open_grant VALUES (?, 'open', 0)", (other,))
 

@@ -14,6 +14,7 @@ from concord_graph.ports.values import (
     ReadCounts,
     SessionUses,
     SpaceHead,
+    Unsettled,
 )
 from concord_graph.ports.writes import Writes
 
@@ -74,6 +75,10 @@ class GraphStore(Protocol):
     async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:
         """Return every space that has a change, by name: from the name `start` on and before the
         name `before`, if that is not empty."""
+        ...
+
+    async def unsettled(self) -> Sequence[Unsettled]:
+        """Return the spaces that were written before the store kept how items stand."""
         ...
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:

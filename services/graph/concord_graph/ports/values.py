@@ -22,6 +22,7 @@ from concord_graph.domain.items import (
     MemoryOrigin,
 )
 from concord_graph.domain.open_conflicts import OpenConflicts
+from concord_graph.domain.succession import Value
 from concord_graph.domain.supersession import Supersession
 
 ReadCounts = Mapping[tuple[str, str], tuple[int, int]]
@@ -135,6 +136,22 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     sources: tuple[str, ...] = ()
     conflicts: OpenConflicts = OpenConflicts()
     is_connected: bool | None = None
+
+
+class Place(NamedTuple):
+    """A place in a row: of the values of a source and relation, and when one begins there (µs)."""
+
+    source_id: str
+    relation: str
+    begins: int
+
+
+class ValuesAround(NamedTuple):
+    """The values of a row around a place in it, the nearest first."""
+
+    before: tuple[Value, ...]
+    at: tuple[Value, ...]
+    after: tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +306,18 @@ class SpaceHead:
     """A space and the sequence number of its last change."""
 
     space: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unsettled:
+    """A space of which the store does not know how all items stand.
+
+    `first`: the sequence number of the first change that was not settled, `seq`: of the last one.
+    """
+
+    space: str
+    first: int
     seq: int
 
 

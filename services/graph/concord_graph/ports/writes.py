@@ -16,6 +16,7 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.recalls import Recall
 from concord_graph.domain.sessions import SessionRow
+from concord_graph.domain.succession import Standing
 from concord_graph.ports.reads import Reads
 from concord_graph.ports.results import Receipt
 from concord_graph.ports.values import (
@@ -75,6 +76,19 @@ class Writes(Reads, Protocol):
 
     async def put_facts(self, support: Support) -> None:
         """Store the edges of a memory's facts, from the support's record time on."""
+        ...
+
+    async def put_standings(self, standings: Mapping[str, Standing], time: int) -> None:
+        """Store how edges and memories stand from a record time (µs) on; in place of what was
+        stored for that very time."""
+        ...
+
+    async def unsettled_from(self) -> int:
+        """Return from which change on it is unknown how the items stand; 0 = it is known."""
+        ...
+
+    async def keep_unsettled(self, first: int) -> None:
+        """Store what `unsettled_from` returns."""
         ...
 
     async def append(self, change: Change) -> None:

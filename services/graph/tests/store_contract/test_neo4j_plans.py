@@ -69,31 +69,29 @@ def _reads() -> dict[str, Callable[[Known], str]]:
             known, "", stated=True, by_participant=True
         ),
         "memories": lambda known: statements.listed_memories(
-            known, filters.memory_tests(MemoryFilter(), known, facts=True)[0]
+            known, filters.memory_tests(MemoryFilter(), known)[0]
         ),
-        "counts": lambda known: statements.counted(known, stated=True, facts=True),
+        "counts": lambda known: statements.counted(known, stated=True),
         "turns": lambda known: layers._turns(known, stated=True),
         "entries": lambda known: layers._entries(known, ""),
         "entry counts": lambda known: layers._entry_counts(known, stated=True),
-        "row": succession.row,
         "declared": succession.declared,
         "relations": succession.listed_relations,
-        "supersession by facts": fact_edges.supersession,
-        "followers of facts": fact_edges.followers,
+        "standings": succession.standings,
+        "values around": succession.values_around,
+        "exits of": succession.exits_of,
+        "rivals": succession.rivals,
+        "items": statements.items,
+        "amendments": statements.amendments,
+        "facts": fact_edges.facts_of_each,
+        "stating": fact_edges.stating,
     }
     for kind in ITEMS:
         found[f"views of {kind.name}"] = lambda known, kind=kind: statements.views(
             kind, known, facts=True
         )  # type: ignore[misc] # the default binds the loop's value
         found[f"all of {kind.name}"] = lambda known, kind=kind: statements.live_items(  # type: ignore[misc] # as above
-            kind, known, stated=True, facts=True
-        )
-    for kind in ITEMS[1:]:
-        found[f"successors of {kind.name}"] = lambda known, kind=kind: statements.successors(  # type: ignore[misc] # as above
-            kind, known
-        )
-        found[f"amendments of {kind.name}"] = lambda known, kind=kind: statements.amending(  # type: ignore[misc] # as above
-            kind, known
+            kind, known, stated=True
         )
     return found
 
@@ -105,15 +103,12 @@ def _others() -> dict[str, str]:
         "lock": writes._LOCK,
         "learnt": statements.LEARNT,
         "latest change": views._LATEST_CHANGE,
-        "rivals": succession.RIVALS,
-        "beside": succession.beside(),
+        "ever functional": succession.EVER_FUNCTIONAL,
+        "put standings": succession.PUT,
         "first change": layers._FIRST_SEQ,
         "erase": erased_items._ERASE,
-        "facts": fact_edges.FACTS,
-        "facts at an instant": fact_edges.FACTS_THEN,
         "ever facts": fact_edges.EVER_FACTS,
         "ever stating": fact_edges.EVER_STATING,
-        "stating": fact_edges.STATING,
         "is named": fact_edges.IS_NAMED,
         "put facts": fact_edges.PUT,
         "feed": store._CHANGES,
@@ -130,6 +125,7 @@ STATEMENTS = _others() | {
 
 OF_ALL = {
     "put facts": "Space",
+    "ever functional": "RelationVersion",  # of relations there are a few
     "lock": "(?:Space|Functional|Amending|EntryVersion)",  # one of each, and of relations a few
     "flush": "Space",
     "erase": "Request",  # receipts that may tell of what is erased
@@ -268,7 +264,7 @@ _OLDER = (
     " SET x = m {.*, id: 'older' + number, create_time: m.create_time - number}"
 )
 MOST_HITS = 600
-OF_FACTS = ("memories", "supersession by facts", "followers of facts")
+OF_FACTS = ("memories", "facts", "standings", "views of MEMORY")
 
 
 def _hits(name: str) -> int:

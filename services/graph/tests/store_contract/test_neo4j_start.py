@@ -1,17 +1,31 @@
 """A Neo4j that cannot be used says in a sentence what to do, and nothing more to a client."""
 
+import io
+import json
+import random
 from pathlib import Path
 
 import neo4j_at_hand
 import pytest
 from concord_chassis.config import ConfigError
+from concord_chassis.observe.log import json_lines
 from concord_graph.adapters.neo4j import schema
 from concord_graph.adapters.neo4j.store import Neo4jStore, open_store
+from concord_graph.bootstrap import opened
 from concord_graph.config import read_store
 from concord_graph.domain.errors import StoreUnusable
+from concord_graph.usecases.write import settled_anew
 from concord_stores.neo4j_config import Neo4jConfig
-from graph_world import Clock, World, opened_store, refused
+from graph_world import Clock, World, opened_store, refused, world
 from pydantic import SecretStr
+from random_history import enrolled, write_in_row
+
+_STANDINGS = (
+    "MATCH (c:Change) WITH DISTINCT c.record_time AS time MATCH (t:StandingVersion)"
+    " WHERE t.record_from <= time AND t.record_until > time"
+    " RETURN time, t {.*, record_from: 0, record_until: 0} ORDER BY time, t.id"
+)
+"""How items stood after each change."""
 
 
 async def unusable(uri: str = "", user: str = "", password: str = "") -> str:
@@ -95,14 +109,43 @@ async def test_opening_again_changes_nothing(tmp_path: Path) -> None:
 async def test_an_older_schema_is_refused(tmp_path: Path) -> None:
     """G16 Nothing is changed in it; the sentence names the commit that converts it."""
     await (await opened_store(tmp_path / "older.db", Clock())).close()
-    older = schema.VERSION - 1
-    neo4j_at_hand.run(f"MATCH (s:Store) SET s.schema = {older}")
+    neo4j_at_hand.run("MATCH (s:Store) SET s.schema = 14")
     with pytest.raises(StoreUnusable) as caught:
         await open_store(neo4j_at_hand.of(tmp_path / "older.db"), Clock())
 
-    assert f"has schema {older}, this program knows {schema.VERSION}" in str(caught.value)
+    assert f"has schema 14, this program knows {schema.VERSION}" in str(caught.value)
     assert "or commit 85b147cc" in str(caught.value)
-    assert neo4j_at_hand.run("MATCH (s:Store) RETURN s.schema") == [[older]]
+    assert neo4j_at_hand.run("MATCH (s:Store) RETURN s.schema") == [[14]]
+
+
+async def test_the_schema_before_is_converted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """G16 T2 It takes the number that an older writer refuses, and says what the writes said."""
+    path, draw = tmp_path / "before.db", random.Random(3)
+    async with world(path) as live:
+        space = await enrolled(live, "home")
+        for _ in range(40):
+            await write_in_row(space, draw)
+    known = neo4j_at_hand.run(_STANDINGS)
+    neo4j_at_hand.run("MATCH (s:Store) SET s.schema = 15")
+    neo4j_at_hand.run("MATCH (s:Space) REMOVE s.unsettled")
+    neo4j_at_hand.run("MATCH (s:StandingVersion) DELETE s")
+    monkeypatch.setattr(settled_anew, "_A_PAGE", 7)
+
+    log = io.StringIO()
+    given = neo4j_at_hand.of(path)
+    stores = [await opened(given, Clock(), log=json_lines("graph", stream=log)) for _ in range(2)]
+
+    assert neo4j_at_hand.run("MATCH (s:Store) RETURN s.schema") == [[schema.VERSION]]
+    assert len(known) > 10
+    assert neo4j_at_hand.run(_STANDINGS) == known
+    done = [json.loads(line)["done"] for line in log.getvalue().splitlines()]
+    assert done[0] == 0
+    assert len(done) > 2
+    assert done == sorted(set(done))
+    for store in stores:
+        await store.close()
 
 
 @pytest.mark.parametrize("missing", ["NEO4J_URI", "NEO4J_PASSWORD"])

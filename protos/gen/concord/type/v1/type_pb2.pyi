@@ -720,8 +720,8 @@ Global___Access: _TypeAlias = Access  # noqa: Y015
 
 @_typing.final
 class Supersession(_message.Message):
-    """Whether and by what an item is superseded, and when it holds; derived from lineage and time at every
-    read, never stored.
+    """Whether and by what an item is superseded at the instant of a read, and when it holds; follows from
+    lineage and time, and is never stated.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

@@ -48,11 +48,8 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
     return " AND ".join(tests), bound
 
 
-def memory_tests(filter_: MemoryFilter, known: Known, *, facts: bool) -> tuple[str, dict[str, Any]]:
-    """Return further conditions on memory m, each behind AND, and their bound values.
-
-    `facts`: the space has facts, so memories may have ended with theirs.
-    """
+def memory_tests(filter_: MemoryFilter, known: Known) -> tuple[str, dict[str, Any]]:
+    """Return further conditions on memory m, each behind AND, and their bound values."""
     tests = ""
     bound: dict[str, Any] = {}
     if filter_.kinds:
@@ -78,7 +75,7 @@ def memory_tests(filter_: MemoryFilter, known: Known, *, facts: bool) -> tuple[s
         bound["stated"] = [records.stated(key, value) for key, value in filter_.properties.items()]
     held = in_time("m")
     if not filter_.include_superseded:
-        held = held_then(ItemKind.MEMORY, known, facts=facts)
+        held = held_then(ItemKind.MEMORY, known)
     if not filter_.at_any_time:
         tests += f" AND {held}"
     return tests, bound

@@ -1,8 +1,8 @@
 """Patterns and tests that graph's Cypher is made of, for "now" and for "as it was known then".
 
 Every statement passes through `scoped`, which puts the caller's space into each node pattern, so
-that no statement can forget it. Aliases: e edge, m memory, l lineage edge, n newer side,
-s sibling, g lineage made with consent.
+that no statement can forget it. Aliases: e edge, m memory, n node, l lineage edge, g lineage made
+with consent, s value of a row, t how an item stands.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Final
 from concord_graph.domain.items import (
     FOREVER,
     LINEAGE_WORDS,
-    REPLACING,
     EdgeType,
     ItemKind,
     MemoryKind,
@@ -47,15 +46,11 @@ _LABELS: Final = {
     "Entry": ("EntryVersion", "NOT {0}.deleted"),
     "Conflict": ("EntryVersion", f"NOT {{0}}.deleted AND {{0}}.kind = {int(ItemKind.CONFLICT)}"),
     "Support": ("SupportVersion", "true"),
+    "Standing": ("StandingVersion", "true"),
     "Relation": ("RelationVersion", "NOT {0}.deleted"),
-    "Functional": ("RelationVersion", "{0}.functional"),
     "Edge": ("EdgeVersion", "NOT {0}.deleted"),
     "Constitutive": ("EdgeVersion", f"NOT {{0}}.deleted AND {{0}}.edge_type = {CONSTITUTIVE}"),
     "Governed": ("EdgeVersion", "NOT {0}.deleted AND {0}.governed"),
-    "Replacing": (
-        "EdgeVersion",
-        f"NOT {{0}}.deleted AND {{0}}.relation IN {sorted(map(str, REPLACING))}",
-    ),
     "Amending": ("EdgeVersion", f"NOT {{0}}.deleted AND {{0}}.relation = '{Relation.AMENDS}'"),
     "Lineage": (
         "EdgeVersion",
@@ -137,36 +132,6 @@ def rests_on(expression: str, known: Known) -> str:
         agreed = (seen("c", "Agreed", known, end) for end in ends)
     governed = seen("g", "Governed", known, f"source_id: {expression}")
     return exists(governed, *constitutive, *agreed)
-
-
-def counts(older: str, kind: ItemKind, known: Known, lineage: str = "l") -> str:
-    """Return the test that lineage is not void: made with consent, or its target is free (G4) and
-    no ghost under which another principal than the lineage's then made a memory (M3).
-
-    Whether the target is held is tested only for lineage that was made without consent.
-    """
-    if kind == ItemKind.EDGE:
-        rests = governs(older, known)
-    else:
-        rests = f"{older}:Held" if known is None else rests_on(f"{older}.id", known)
-    free = f"{older}.edge_type <> {CONSTITUTIVE} AND NOT {rests}"
-    if kind == ItemKind.MEMORY:
-        first = (
-            f"EXISTS {{ MATCH (w:EdgeVersion {{id: {lineage}.id, revision: 1}})"
-            f" MATCH (k:MemoryVersion {{id: {older}.id, revision: 1}})"
-            " WHERE w.principal <> k.principal }"
-        )
-        free += f" AND ({lineage}.create_time >= {older}.create_time OR NOT {first})"
-    return f"CASE WHEN {lineage}.governed THEN true ELSE {free} END"
-
-
-def replaced(alias: str, kind: ItemKind, known: Known) -> str:
-    """Return the clauses that find the newer sides, as n, of an item's valid lineage."""
-    return (
-        f"MATCH {seen('l', 'Replacing', known, f'target_id: {alias}.id')}"
-        f" AND {counts(alias, kind, known)}"
-        f" MATCH {seen('n', LIVE[kind], known, 'id: l.source_id')}"
-    )
 
 
 ANY_CONFLICT: Final = "EXISTS { MATCH (c:EntryVersion) WHERE c.first_id IS NOT NULL }"

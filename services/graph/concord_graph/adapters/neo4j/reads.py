@@ -112,41 +112,52 @@ class Neo4jReads(Neo4jViews):
         found = await self._items(text, **_at(at), after=after, limit=limit)
         return [records.relation(relation) for relation in found]
 
-    async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
-        if not await self._is_functional(edge.relation, record):
-            return []
-        asked = {"asked": [{"record": record}], "limit": limit}
-        found = await self._items(succession.row(known_at(record)), **_row_of(edge), **asked)
-        return [records.edge(one) for one in found]
+    async def rivals(self, relation: str, limit: int, record: int = FOREVER) -> Sequence[str]:
+        bound = {"relation": relation, "limit": limit, "asked": [{"record": record}]}
+        return [row[0] for row in await self.ask(succession.rivals(known_at(record)), **bound)]
 
-    async def beside(self, edge: Edge) -> Sequence[Edge]:
-        if not await self._is_functional(edge.relation):
-            return []
-        bound = {**_row_of(edge), "id": edge.id, "from": edge.effective_from}
-        found = await self._items(succession.beside(), **bound)
-        return [records.edge(one) for one in found]
-
-    async def rivals(self, relation: str, limit: int) -> Sequence[str]:
-        found = await self.ask(succession.RIVALS, relation=relation, limit=limit)
-        return [row[0] for row in found]
-
-    async def _is_functional(self, relation: str, record: int = FOREVER) -> bool:
-        if record == FOREVER:
-            return relation in self._functional
-        declared = await self.relation(relation, record)
-        return declared is not None and declared.functional
+    async def items(
+        self, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Edge | Memory]:
+        asked = [{"id": item_id, "record": record} for item_id in ids]
+        found = await self._items(statements.items(known_at(record)), asked=asked)
+        items = map(records.item, found)
+        return {item.id: item for item in items if not isinstance(item, Node)}
 
     async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
-        text = fact_edges.FACTS if record == FOREVER else fact_edges.FACTS_THEN
-        return [row[0] for row in await self.ask(text, id=memory_id, record=record)]
+        return (await self.facts_of_each([memory_id], record)).get(memory_id, ())
+
+    async def facts_of_each(
+        self, memory_ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Sequence[str]]:
+        """Return the ids of facts' edges; no statement if no memory ever had facts."""
+        if not self._stated:
+            return {}
+        asked = [{"id": memory_id, "record": record} for memory_id in memory_ids]
+        text = fact_edges.facts_of_each(known_at(record))
+        found: dict[str, list[str]] = {}
+        for memory_id, edge_id in await self.ask(text, asked=asked):
+            found.setdefault(memory_id, []).append(edge_id)
+        return found
 
     async def stating(
-        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
+        self,
+        edge_ids: Collection[str],
+        after: str = "",
+        limit: int | None = None,
+        record: int = FOREVER,
     ) -> Sequence[tuple[str, int]]:
+        """Return live memories that state any of the edges; no statement if none ever had facts."""
+        if not self._stated:
+            return ()
         bound = {"ids": list(edge_ids), "after": after, "limit": limit or FOREVER}
-        return [(row[0], row[1]) for row in await self.ask(fact_edges.STATING, **bound)]
+        text = fact_edges.stating(known_at(record))
+        rows = await self.ask(text, **bound, asked=[{"record": record}])
+        return [(row[0], row[1]) for row in rows]
 
     async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
+        if not self._stated:
+            return ()
         return [row[0] for row in await self.ask(fact_edges.EVER_FACTS, id=memory_id)]
 
     async def ever_stating(self, edge_id: str) -> Sequence[str]:
@@ -159,12 +170,8 @@ class Neo4jReads(Neo4jViews):
         return supports_of(await self.ask(fact_edges.SUPPORTS, since=since, until=until))
 
     async def revision(self, ref: Ref) -> Record | None:
-        text = (
-            f"MATCH (x:{records.version(ref.kind)} {{id: $id, revision: $revision}})"
-            " WHERE x.kind = $kind RETURN properties(x)"
-        )
-        found = await self._items(text, id=ref.id, revision=ref.revision, kind=int(ref.kind))
-        return records.revision(found[0]) if found else None
+        (found,) = await self.revisions([ref])
+        return found
 
     async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
         return await transfer.revisions(self, refs)
@@ -250,7 +257,7 @@ class Neo4jReads(Neo4jViews):
         self, filter_: MemoryFilter, at: Instant, before: tuple[int, str] | None, limit: int
     ) -> Sequence[tuple[int, str]]:
         known = known_at(at.record)
-        tests, bound = filters.memory_tests(filter_, known, facts=self._stated)
+        tests, bound = filters.memory_tests(filter_, known)
         before_time, before_id = before or (FOREVER, "")
         bound |= {"before_time": before_time, "before_id": before_id, "limit": limit}
         found = await self.ask(statements.listed_memories(known, tests), **bound, **_at(at))
@@ -321,15 +328,13 @@ class Neo4jReads(Neo4jViews):
         return await layers.operations(self, filter_, beyond, limit)
 
     async def counts(self, at: Instant) -> Counts:
-        text = statements.counted(known_at(at.record), stated=at.stated, facts=self._stated)
+        text = statements.counted(known_at(at.record), stated=at.stated)
         nodes, edges, memories, turns, deleted = (await self.ask(text, **_at(at)))[0]
         episodes, held, stale = await layers.entry_counts(self, at)
         return Counts(nodes, edges, memories, turns, deleted, episodes, held, stale)
 
     async def live_items(self, kind: ItemKind, at: Instant) -> Sequence[Item]:
-        text = statements.live_items(
-            kind, known_at(at.record), stated=at.stated, facts=self._stated
-        )
+        text = statements.live_items(kind, known_at(at.record), stated=at.stated)
         return [records.item(item) for item in await self._items(text, **_at(at))]
 
     async def edges_at(self, item_id: str) -> Sequence[Edge]:
@@ -396,10 +401,6 @@ def known_item(record: Fields | None) -> Item | None:
     if record is None or record["kind"] > ItemKind.MEMORY:
         return None
     return records.item(record)
-
-
-def _row_of(edge: Edge) -> dict[str, Any]:
-    return {"source": edge.source.id, "relation": edge.relation, "target": edge.target.id}
 
 
 def _at(at: Instant) -> dict[str, Any]:

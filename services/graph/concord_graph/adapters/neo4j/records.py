@@ -14,7 +14,6 @@ from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.domain.fields import erased_fields, fields_of, own_fields
 from concord_graph.domain.items import (
     FOREVER,
-    REPLACING,
     DeclaredRelation,
     Edge,
     EdgeType,
@@ -57,10 +56,11 @@ OWN_LABELS = frozenset(
             "Agreed",
             "Held",
             "Defined",
-            "Replacing",
             "Amending",
             "Support",
             "SupportVersion",
+            "Standing",
+            "StandingVersion",
             "Deriving",
         ),
         *("Lineage", "FromContent", "Resolution", "Access", "Request", "Nonce"),
@@ -284,7 +284,6 @@ def _looked_into(item_: Record) -> Fields:
 def _edge_labels(edge_: Edge) -> list[str]:
     tests = {
         "Governed": edge_.governed,
-        "Replacing": edge_.relation in REPLACING,
         "Amending": edge_.relation == Relation.AMENDS,
         "Lineage": edge_.is_lineage,
         "FromContent": edge_.origin == Origin.CONTENT,

@@ -1,18 +1,18 @@
 """Constraints and indexes, applied on start and stamped with a version.
 
 A label that only some nodes carry makes its index a partial one: `Edge` is on live edges alone,
-`Replacing` on live lineage that supersedes or deprecates. The statement that writes a node sets
-its labels.
+`Lineage` on those that are lineage. So does a property that only some have, as `exit_of`. The
+statement that writes a node sets its labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 15
+VERSION = 16
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -25,6 +25,7 @@ _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "relation_revision": ("RelationVersion", "space", "id", "revision"),
     "relation": ("Relation", "space", "name"),
     "support": ("Support", "space", "memory_id", "place"),
+    "standing": ("Standing", "space", "id"),
     "participation": ("Participation", "space", "name", "edge_id"),
     "erasure": ("Erasure", "space", "id"),
     "erasure_memory": ("Erasure", "space", "memory_id"),
@@ -61,6 +62,9 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "support_opened": ("SupportVersion", "space", "record_from"),
     "support_closed": ("SupportVersion", "space", "record_until"),
     "support_edge_then": ("SupportVersion", "space", "edge_id"),
+    "standing_then": ("StandingVersion", "space", "id"),
+    "standing_exit": ("Standing", "space", "exit_of"),
+    "standing_exit_then": ("StandingVersion", "space", "exit_of"),
     "participation_edge": ("Participation", "space", "edge_id"),
     "edge_row": ("Edge", "space", "relation", "source_id", "effective_from"),
     "functional": ("Functional", "space", "name"),
@@ -73,8 +77,6 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "governed_source": ("Governed", "space", "source_id"),
     "agreed_source": ("Agreed", "space", "source_id"),
     "agreed_target": ("Agreed", "space", "target_id"),
-    "replacing_source": ("Replacing", "space", "source_id"),
-    "replacing_target": ("Replacing", "space", "target_id"),
     "amending_target": ("Amending", "space", "target_id"),
     "lineage_source": ("Lineage", "space", "source_id"),
     "lineage_target": ("Lineage", "space", "target_id"),
@@ -113,6 +115,14 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "recall_memory": ("Recall", "space", "memory_id"),
     "co_read_time": ("CoRead", "space", "time"),
 }
+_CONVERSIONS: Mapping[int, Sequence[str]] = {
+    15: (
+        "MATCH (s:Space) WHERE s.seq > 0 SET s.unsettled = coalesce(s.unsettled, 1)",
+        "DROP INDEX concord_replacing_source IF EXISTS",
+        "DROP INDEX concord_replacing_target IF EXISTS",
+    ),
+}
+"""What to run, besides, on a schema of that version. How items stood was not kept in 15."""
 
 
 async def prepare(session: AsyncSession, *, restoring: bool = False) -> str:
@@ -126,6 +136,7 @@ async def prepare(session: AsyncSession, *, restoring: bool = False) -> str:
         "concord",
         VERSION,
         statements(),
+        conversions=_CONVERSIONS,
         restoring=restoring,
     )
 

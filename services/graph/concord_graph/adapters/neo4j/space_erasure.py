@@ -10,7 +10,7 @@ from concord_graph.domain.items import RESERVED_PREFIX
 
 _DROPPED: Final = (
     *("Item", "NodeVersion", "EdgeVersion", "MemoryVersion", "EntryVersion", "RelationVersion"),
-    *("Support", "SupportVersion", "Participation", "Access", "Request"),
+    *("Support", "SupportVersion", "StandingVersion", "Participation", "Access", "Request"),
     *("SessionRecord", "CoRead", "Restatement", "ServiceRecord", "Recall"),
 )
 _KEPT: Final = " OR ".join(

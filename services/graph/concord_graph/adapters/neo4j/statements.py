@@ -12,17 +12,15 @@ from concord_graph.adapters.neo4j.patterns import (
     VERSION,
     Known,
     bringing,
-    counts,
     exists,
     in_time,
     is_defined,
     item,
-    replaced,
     rests_on,
     seen,
     was_known,
 )
-from concord_graph.domain.items import FOREVER, EdgeType, Importance, ItemKind, MemoryKind
+from concord_graph.domain.items import EdgeType, Importance, ItemKind, MemoryKind
 
 _ASK: Final = "UNWIND $asked AS ask "
 _NEAR_EDGE: Final = f"({is_defined('e.source_id')} OR {is_defined('e.target_id')})"
@@ -30,6 +28,15 @@ _STEP: Final = (
     "e.id, e.source_id, e.target_id, e.weight, e.edge_type, e.importance,"
     f" CASE WHEN e.importance = 0 THEN {_NEAR_EDGE} ELSE false END,"
     " coalesce(a.last_time, e.create_time), coalesce(a.count, 0)"
+)
+_STANDING: Final = (
+    "t.superseded_from AS superseded, coalesce(t.former + t.older, 0) AS predecessors,"
+    " a.last_time AS last_time, a.count AS reads"
+)
+_MEMORY_COLUMNS: Final = (
+    f"properties(m) AS item, {_STANDING},"
+    " EXISTS { MATCH (i:Item {id: m.id})--(:Defined) } AS near,"
+    " null AS source_name, null AS target_name, [] AS sources"
 )
 
 IMPORTANCE: Final = (
@@ -126,22 +133,21 @@ def frozen_by_lineage() -> str:
 
 
 @cache
-def successors(kind: ItemKind, known: Known) -> str:
-    """Select (id, successor's id) of $asked items for successors that have begun at $valid."""
-    alias = ALIAS[kind]
-    start = f"{_ASK}MATCH {item(alias, kind, known)}"
-    resolved = f"{replaced(alias, kind, known)} AND n.effective_from <= $valid"
-    text = f"{start} {resolved} RETURN {alias}.id AS id, n.id AS successor"
-    return f"{text} UNION {succession.followers(known)}" if kind == ItemKind.EDGE else text
+def amendments(known: Known) -> str:
+    """Select the live AMENDS edges that end at $asked."""
+    amending = seen("l", "Amending", known, "target_id: ask.id", by="target_id")
+    return f"{_ASK}MATCH {amending} RETURN properties(l)"
 
 
 @cache
-def amending(kind: ItemKind, known: Known) -> str:
-    """Select (id, id of the amending item) of $asked items."""
-    return (
-        f"{_ASK}MATCH {item('o', kind, known)}"
-        f" MATCH {seen('l', 'Amending', known, 'target_id: o.id')} AND {counts('o', kind, known)}"
-        " RETURN o.id, l.source_id"
+def items(known: Known) -> str:
+    """Select the $asked edges and memories, deleted ones too."""
+    kinds_ = (ItemKind.EDGE, ItemKind.MEMORY)
+    if known is None:
+        wanted = f"x.kind IN {list(map(int, kinds_))}"
+        return f"{_ASK}MATCH (x:Item {{id: ask.id}}) WHERE {wanted} RETURN properties(x) AS item"
+    return " UNION ALL ".join(
+        f"{_ASK}MATCH {item('x', kind, known)} RETURN properties(x) AS item" for kind in kinds_
     )
 
 
@@ -149,22 +155,21 @@ def amending(kind: ItemKind, known: Known) -> str:
 def views(kind: ItemKind, known: Known, *, facts: bool) -> str:
     """Select $asked items with supersession, access and the names of an edge's end nodes.
 
-    `facts`: also select the memories that state an edge. The effect of a memory's facts on its
-    supersession is a statement apart: Neo4j plans one large statement longer than two small ones.
+    `facts`: also select the memories that state an edge.
     """
     alias = ALIAS[kind]
     start = f"{_ASK}MATCH {item(alias, kind, known)}"
     if kind == ItemKind.NODE:
         return (
-            f"{start} RETURN properties(n) AS item, null AS follows, null AS replaced,"
+            f"{start} RETURN properties(n) AS item, null AS superseded,"
             " 0 AS predecessors, null AS last_time, 0 AS reads, false AS near, null AS source_name,"
             " null AS target_name, [] AS sources, ask.place AS place"
         )
     if kind == ItemKind.EDGE:
         columns = _edge_columns(known, facts=facts)
         return f"{start} {_around_edge(known)} RETURN {columns}, ask.place AS place"
-    access = "OPTIONAL MATCH (a:Access {id: m.id})"
-    return f"{start} {access} RETURN {_memory_columns(known)}, ask.place AS place"
+    around = f"OPTIONAL MATCH (a:Access {{id: m.id}}) {succession.standing('m', known)}"
+    return f"{start} {around} RETURN {_MEMORY_COLUMNS}, ask.place AS place"
 
 
 @cache
@@ -272,21 +277,21 @@ def listed_memories(known: Known, tests: str) -> str:
 
 
 @cache
-def live_items(kind: ItemKind, known: Known, *, stated: bool, facts: bool) -> str:
+def live_items(kind: ItemKind, known: Known, *, stated: bool) -> str:
     """Select every live item of a kind; `stated`: only items that held at $valid (`held_then`)."""
-    then = f" AND {held_then(kind, known, facts=facts)}" if stated else ""
+    then = f" AND {held_then(kind, known)}" if stated else ""
     return f"{bringing(known)}MATCH {_all_of(kind, known)}{then} RETURN properties({ALIAS[kind]})"
 
 
 @cache
-def counted(known: Known, *, stated: bool, facts: bool) -> str:
+def counted(known: Known, *, stated: bool) -> str:
     """Count nodes, edges, memories but turns, turns, and deleted items.
 
     `stated`: live ones that held at $valid (`held_then`).
     """
 
     def count(kind: ItemKind, test: str = "") -> str:
-        then = f" AND {held_then(kind, known, facts=facts)}" if stated else ""
+        then = f" AND {held_then(kind, known)}" if stated else ""
         return f"COUNT {{ MATCH {_all_of(kind, known)}{test}{then} }}"
 
     turn = f"m.memory_kind = {int(MemoryKind.TURN)}"
@@ -305,23 +310,11 @@ def counted(known: Known, *, stated: bool, facts: bool) -> str:
     )
 
 
-def superseded(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
-    """Return the test that a successor of e or m has begun at $valid; `facts`: or m's facts did."""
-    test = f"EXISTS {{ {replaced(ALIAS[kind], kind, known)} AND n.effective_from <= $valid }}"
-    if kind == ItemKind.MEMORY:
-        ended = f"coalesce({fact_edges.ended_from(known)}, {FOREVER}) <= $valid"
-        return f"({test} OR {ended})" if facts else test
-    return f"({test} OR coalesce({succession.next_from(known)}, {FOREVER}) <= $valid)"
-
-
-def held_then(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
-    """Return the test that an item (e, m or n) held at $valid: in time, not superseded.
-
-    `facts`: the space has facts, so a memory must not have ended with all of its own.
-    """
+def held_then(kind: ItemKind, known: Known) -> str:
+    """Return the test that an item (e, m or n) held at $valid: in time, not superseded."""
     if kind == ItemKind.NODE:
         return "true"  # a node has no valid time
-    return f"{in_time(ALIAS[kind])} AND NOT {superseded(kind, known, facts=facts)}"
+    return f"{in_time(ALIAS[kind])} AND NOT {succession.superseded(ALIAS[kind], known)}"
 
 
 def _all_of(kind: ItemKind, known: Known) -> str:
@@ -330,29 +323,13 @@ def _all_of(kind: ItemKind, known: Known) -> str:
     return f"{seen(alias, LIVE[kind], known)} AND {alias}.id IS NOT NULL"
 
 
-def _earliest(match: str, alias: str) -> str:
-    return f"COLLECT {{ {match} RETURN {alias}.effective_from AS t ORDER BY t LIMIT 1 }}[0]"
-
-
-def _predecessors(alias: str, kind: ItemKind, known: Known) -> str:
-    """Return the number of live items that this one supersedes, whether it has begun or not."""
-    beyond = ""
-    if kind == ItemKind.EDGE:  # an edge that it also follows in time is counted once
-        beyond = f" AND NOT coalesce({succession.is_former('n', known)}, false)"
-    resolved = (
-        f"COUNT {{ MATCH {seen('l', 'Replacing', known, f'source_id: {alias}.id')}"
-        f" MATCH {seen('n', LIVE[kind], known, 'id: l.target_id')}"
-        f" AND {counts('n', kind, known)}{beyond} RETURN DISTINCT n.id }}"
-    )
-    return f"{resolved} + {succession.former_count(known)}" if beyond else resolved
-
-
 def _around_edge(known: Known) -> str:
-    """Return the clauses that bring an edge's end nodes, as source and target, and its access."""
+    """Return the clauses that bring an edge's end nodes, as source and target, its access and how
+    it stands."""
     ends = " ".join(
         f"OPTIONAL MATCH ({end}:Item {{id: e.{end}_id}})" for end in ("source", "target")
     )
-    return f"OPTIONAL MATCH (a:Access {{id: e.id}}) {ends} {succession.with_former(known)}"
+    return f"OPTIONAL MATCH (a:Access {{id: e.id}}) {ends} {succession.standing('e', known)}"
 
 
 def _name(end: str, known: Known) -> str:
@@ -366,25 +343,10 @@ def _name(end: str, known: Known) -> str:
 
 def _edge_columns(known: Known, *, facts: bool) -> str:
     return (
-        "properties(e) AS item,"
-        f" {succession.next_from(known)} AS follows,"
-        f" {_earliest(replaced('e', ItemKind.EDGE, known), 'n')} AS replaced,"
-        f" {_predecessors('e', ItemKind.EDGE, known)} AS predecessors,"
-        " a.last_time AS last_time, a.count AS reads,"
+        f"properties(e) AS item, {_STANDING},"
         " coalesce(source:Defined OR target:Defined, false) AS near,"
         f" {_name('source', known)} AS source_name, {_name('target', known)} AS target_name,"
         f" {fact_edges.sources(known) if facts else '[]'} AS sources"
-    )
-
-
-def _memory_columns(known: Known) -> str:
-    return (
-        "properties(m) AS item, null AS follows,"
-        f" {_earliest(replaced('m', ItemKind.MEMORY, known), 'n')} AS replaced,"
-        f" {_predecessors('m', ItemKind.MEMORY, known)} AS predecessors,"
-        " a.last_time AS last_time, a.count AS reads,"
-        " EXISTS { MATCH (i:Item {id: m.id})--(:Defined) } AS near,"
-        " null AS source_name, null AS target_name, [] AS sources"
     )
 
 
@@ -404,7 +366,7 @@ def _is_walked(known: Known, tests: str, *, hide_superseded: bool, standing_only
     if tests:
         conditions.append(tests)
     if hide_superseded:
-        conditions.append(f"NOT {superseded(ItemKind.EDGE, known)}")
+        conditions.append(f"NOT {succession.superseded('e', known)}")
     if standing_only:
         conditions.append(succession.stands(known))
     return " AND ".join(conditions)
@@ -420,11 +382,12 @@ def _ends_are_there(known: Known) -> str:
 
 LEARNT: Final = (
     "CALL () { UNWIND $ids AS id OPTIONAL MATCH (i:Item {id: id})"
-    f" WITH id, properties(i) AS item, {rests_on('id', None)} AS held,"
+    " OPTIONAL MATCH (s:Standing {id: id})"
+    f" WITH id, properties(i) AS item, properties(s) AS standing, {rests_on('id', None)} AS held,"
     " COLLECT { MATCH (l:Lineage {source_id: id}) RETURN properties(l) } +"
     " COLLECT { MATCH (l:Lineage {target_id: id}) RETURN properties(l) } AS lineage,"
     " COLLECT { MATCH (l:FromContent {source_id: id}) RETURN properties(l) } AS content"
-    " RETURN collect([id, item, held, lineage, content]) AS around }"
+    " RETURN collect([id, item, held, lineage, content, standing]) AS around }"
     " CALL () { MATCH (n:Entity) WHERE n.name IN $names RETURN collect(properties(n)) AS named }"
     " CALL () { MATCH (x:Item) WHERE x.external_id IN $external_ids"
     " RETURN collect(properties(x)) AS keyed }"
@@ -439,5 +402,5 @@ LEARNT: Final = (
     " RETURN properties(e) }]) AS triples }"
     " RETURN around, named, keyed, saying, triples"
 )
-"""Select all that a write reads of ids (item, held, lineage, edges of its content), names, keys
-and triples, whose ends have an id or a name."""
+"""Select all that a write reads of ids (item, held, lineage, edges of its content, how it stands),
+names, keys and triples, whose ends have an id or a name."""

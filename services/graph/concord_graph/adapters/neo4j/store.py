@@ -42,6 +42,7 @@ from concord_graph.ports import (
     Reads,
     SessionUses,
     SpaceHead,
+    Unsettled,
     Writes,
 )
 
@@ -70,6 +71,9 @@ _CHANGES = (
 _HEADS = (
     "MATCH (s:Space) WHERE s.seq > 0 AND s.space >= $start AND ($before = '' OR s.space < $before)"
     " RETURN s.space, s.seq ORDER BY s.space"
+)
+_UNSETTLED = (
+    "MATCH (s:Space) WHERE s.unsettled > 0 RETURN s.space, s.unsettled, s.seq ORDER BY s.space"
 )
 
 
@@ -197,6 +201,10 @@ class Neo4jStore:
     async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:
         found = await self._rows(neo4j.READ_ACCESS, _HEADS, start=start, before=before)
         return [SpaceHead(space, seq) for space, seq in found]
+
+    async def unsettled(self) -> Sequence[Unsettled]:
+        found = await self._rows(neo4j.READ_ACCESS, _UNSETTLED)
+        return [Unsettled(*row) for row in found]
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
         text = patterns.scoped(_CHANGES)

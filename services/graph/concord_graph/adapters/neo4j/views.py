@@ -7,7 +7,7 @@ from typing import Any
 
 from neo4j import AsyncManagedTransaction, AsyncResult
 
-from concord_graph.adapters.neo4j import fact_edges, filters, records, statements
+from concord_graph.adapters.neo4j import filters, records, statements, succession
 from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT, ANY_CONFLICT, known_at, scoped
 from concord_graph.adapters.neo4j.pending import PendingReads, with_pending
 from concord_graph.adapters.neo4j.records import Fields
@@ -22,8 +22,18 @@ from concord_graph.domain.items import (
     ItemKind,
     Node,
 )
+from concord_graph.domain.succession import Standing, Value
 from concord_graph.domain.supersession import Supersession
-from concord_graph.ports import Hop, ReadCounts, State, Step, View, Walk
+from concord_graph.ports import (
+    Hop,
+    Place,
+    ReadCounts,
+    State,
+    Step,
+    ValuesAround,
+    View,
+    Walk,
+)
 
 Row = list[Any]
 _HOPS_AT_ONCE = 500
@@ -64,6 +74,7 @@ class Neo4jViews:
         self._disputed = False
         self._asked = 0
         self._functional: set[str] = set()
+        self._ever_functional: list[Row] | None = None
 
     async def begin(self) -> None:
         """Read the space's counters; the first statement of the transaction."""
@@ -92,8 +103,7 @@ class Neo4jViews:
         return self._seq
 
     async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
-        asked = [{"id": item_id, "record": at.record} for item_id in ids]
-        found = await self._views(kind, asked, at.record, at.valid)
+        found = await self._views(kind, _asked(ids, at.record), at.record, at.valid)
         return {view.item.id: view for _, view in found}
 
     async def view_of(self, item: Item, at: Instant) -> View:
@@ -102,42 +112,45 @@ class Neo4jViews:
             return View(item, Supersession(item.create_time), Access(item.create_time, 0))
         return found._replace(item=item)
 
-    async def successors(
-        self, kind: ItemKind, ids: Collection[str], at: Instant
-    ) -> Mapping[str, Collection[str]]:
-        asked = [{"id": item_id, "record": at.record} for item_id in ids]
-        text = statements.successors(kind, known_at(at.record))
-        found: dict[str, set[str]] = {}
-        for item_id, successor in await self.ask(text, asked=asked, valid=at.valid):
-            found.setdefault(item_id, set()).add(successor)
-        if kind == ItemKind.MEMORY and self._stated:
-            for item_id, successor in await self._following_facts(asked, at):
-                found.setdefault(item_id, set()).add(successor)
-        return found
+    async def functional(self, record: int = FOREVER) -> Collection[str]:
+        if record == FOREVER:
+            return self._functional
+        if self._ever_functional is None:
+            self._ever_functional = await self.ask(succession.EVER_FUNCTIONAL)
+        return {name for name, since, until in self._ever_functional if since <= record < until}
 
-    async def amending(
-        self, kind: ItemKind, ids: Collection[str], record: int = FOREVER
-    ) -> Mapping[str, Collection[str]]:
-        """Return the ids of the items that amend each; no statement if the space has none."""
+    async def values_around(
+        self, places: Sequence[Place], most: int, record: int = FOREVER
+    ) -> Sequence[ValuesAround]:
+        asked = [
+            {"place": number, "source": source, "relation": relation, "begins": begins}
+            | {"record": record}
+            for number, (source, relation, begins) in enumerate(places)
+        ]
+        text = succession.values_around(known_at(record))
+        rows = await self.ask(text, asked=asked, most=most)
+        parts = {row[0]: row[1:] for row in rows}
+        return [
+            ValuesAround(*(tuple(Value(*value) for value in part) for part in parts[number]))
+            for number in range(len(places))
+        ]
+
+    async def exits_of(self, source_ids: Collection[str], record: int = FOREVER) -> Collection[str]:
+        text = succession.exits_of(known_at(record))
+        return [row[0] for row in await self.ask(text, asked=_asked(source_ids, record))]
+
+    async def standings(
+        self, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Standing]:
+        found = await self.ask(succession.standings(known_at(record)), asked=_asked(ids, record))
+        return {fields["id"]: succession.standing_of(fields) for (fields,) in found}
+
+    async def amendments(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
+        """Return the live AMENDS edges at the ids; no statement if the space has none."""
         if record == FOREVER and not self._amended:
-            return {}
-        asked = [{"id": item_id, "record": record} for item_id in ids]
-        found: dict[str, set[str]] = {}
-        for item_id, amendment in await self.ask(
-            statements.amending(kind, known_at(record)), asked=asked
-        ):
-            found.setdefault(item_id, set()).add(amendment)
-        return found
-
-    async def _following_facts(self, asked: Sequence[Fields], at: Instant) -> list[Row]:
-        """Return (id, follower's id) of the memories whose facts have all ended."""
-        known = known_at(at.record)
-        ends = await self.ask(fact_edges.supersession(known), asked=list(asked))
-        ended = {row[0] for row in ends if row[2] is not None and row[2] <= at.valid}
-        over = [one for one in asked if one["id"] in ended]
-        if not over:
             return []
-        return await self.ask(fact_edges.followers(known), asked=over, valid=at.valid)
+        text = statements.amendments(known_at(record))
+        return [records.edge(row[0]) for row in await self.ask(text, asked=_asked(ids, record))]
 
     async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
         rows, pending = await self._walked(ids, walk, limit, whole=False)
@@ -214,23 +227,7 @@ class Neo4jViews:
         if not asked:
             return []
         rows, pending = await self._view_rows(kind, asked, record)
-        if kind == ItemKind.MEMORY and self._stated:
-            rows = await self._with_facts(rows, asked, record)
         return [(row[-1], self._view(row, valid, pending)) for row in rows]
-
-    async def _with_facts(self, rows: list[Row], asked: Sequence[Fields], record: int) -> list[Row]:
-        """Return rows of memories, with the supersession that follows from their facts."""
-        stating_ones = {row[0]["id"] for row in rows if row[0].get("facts", "[]") != "[]"}
-        wanted = [one for one in asked if one["id"] in stating_ones]
-        if not wanted:
-            return rows
-        found = await self.ask(fact_edges.supersession(known_at(record)), asked=wanted)
-        added = {(item_id, place): (ended, former) for item_id, place, ended, former in found}
-        shown = []
-        for row in rows:
-            ended, former = added.get((row[0]["id"], row[-1]), (None, 0))
-            shown.append([row[0], ended, row[2], row[3] + former, *row[4:]])
-        return shown
 
     async def _view_rows(
         self, kind: ItemKind, asked: Sequence[Fields], record: int
@@ -262,10 +259,9 @@ class Neo4jViews:
         return await self._pending.beside(lambda: self.ask(text, **bound))
 
     def _view(self, row: Row, valid: int, pending: Sequence[ReadCounts]) -> View:
-        record, follows, replaced, predecessors, last_time, reads, near = row[:7]
-        source, target, sources = row[7:10]
+        record, superseded, predecessors, last_time, reads, near, source, target, sources = row[:9]
         item = records.item(record)
-        superseded = min(_or_forever(follows), _or_forever(replaced))
+        superseded = _or_forever(superseded)
         names: dict[str, str] = {}
         if isinstance(item, Edge):
             ends = ((item.source, source), (item.target, target))
@@ -318,8 +314,12 @@ class Neo4jViews:
     async def _run(self, text: str, bound: Fields) -> AsyncResult:
         """Run a statement in the space: the only access to a space's data."""
         self._asked += 1
-        given = {**bound, "space": self._space_name, "functional": list(self._functional)}
+        given = {**bound, "space": self._space_name}
         return await self._tx.run(scoped(text), given=given)
+
+
+def _asked(ids: Collection[str], record: int) -> list[Fields]:
+    return [{"id": item_id, "record": record} for item_id in ids]
 
 
 def _or_forever(instant: int | None) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from concord_graph.domain.items import LINEAGE_WORDS, Edge, Item, Memory, Node, Origin
+from concord_graph.domain.succession import UNTOUCHED, Standing
 
 ItemT = TypeVar("ItemT", Node, Edge, Memory)
 Triple = tuple[str, str, str]
@@ -18,12 +19,13 @@ Triple = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """The store's answer for an id: its item, and the live edges that writes ask for."""
+    """The store's answer for an id: its item and standing, and the live edges writes ask for."""
 
     item: Item | None = None
     held: bool = False
     lineage: tuple[Edge, ...] = ()
     from_content: tuple[Edge, ...] = ()
+    standing: Standing = UNTOUCHED
 
 
 _NOTHING = Around()
@@ -42,6 +44,8 @@ class WorkingSet:
     """Ids that this transaction generated: the store has no item with them."""
     is_unused: bool = False
     """Whether the space was empty when the transaction began, so that all ids are new."""
+    stood: dict[str, Standing] = field(default_factory=dict)
+    """How items stand that this transaction settled."""
     _put: dict[str, Item] = field(default_factory=dict)
     _put_under: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
@@ -70,6 +74,10 @@ class WorkingSet:
     def item(self, item_id: str) -> Item | None:
         """Return the newest revision of an item."""
         return self._put.get(item_id) or self.of(item_id).item
+
+    def standing(self, item_id: str) -> Standing:
+        """Return how an item stands."""
+        return self.stood.get(item_id, self.of(item_id).standing)
 
     def node_named(self, name: str) -> Node | None:
         """Return the live node of a name."""

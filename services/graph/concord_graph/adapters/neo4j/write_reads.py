@@ -15,12 +15,15 @@ from concord_graph.adapters.neo4j import records, statements
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reads import Neo4jReads, known_item
 from concord_graph.adapters.neo4j.records import Fields
+from concord_graph.adapters.neo4j.succession import standing_of
 from concord_graph.adapters.neo4j.views import Row
 from concord_graph.adapters.neo4j.working_set import Around, WorkingSet
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import FOREVER, Edge, Item, ItemKind, Memory, Node, Record
+from concord_graph.domain.succession import UNTOUCHED, Standing
 from concord_graph.ports import Expected, ReadCounts, Ref
 
+_IDS_A_STATEMENT = 2_000
 _RINGS_AHEAD = 2
 """How far the lineage around asked items is fetched ahead: their lineage's ends, and the ends'
 own. Code that follows a chain further reads on its way, from the side that ends sooner."""
@@ -53,18 +56,6 @@ class LearntReads(Neo4jReads):
             unknown = known.unknown(self._lineage_ends(unknown))
         if said:
             await self._view_ahead(said)
-
-    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
-        return await super().facts_of(memory_id, record) if self._stated else ()
-
-    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
-        return await super().ever_facts_of(memory_id) if self._stated else ()
-
-    async def stating(
-        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
-    ) -> Sequence[tuple[str, int]]:
-        """Return live memories that state any of the edges; no statement if no memory has facts."""
-        return await super().stating(edge_ids, after, limit) if self._stated else ()
 
     async def node(self, node_id: str) -> Node | None:
         found = await self._newest(node_id)
@@ -109,6 +100,24 @@ class LearntReads(Neo4jReads):
         found = {item_id: self._known.item(item_id) for item_id in ids}
         return {item_id: item.kind for item_id, item in found.items() if item is not None}
 
+    async def items(
+        self, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Edge | Memory]:
+        if record != FOREVER:
+            return await super().items(ids, record)
+        await self._learn(item_id for item_id in ids if not self._known.was_put(item_id))
+        found = {item_id: self._known.item(item_id) for item_id in ids}
+        return {i: item for i, item in found.items() if isinstance(item, (Edge, Memory))}
+
+    async def standings(
+        self, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Standing]:
+        if record != FOREVER:
+            return await super().standings(ids, record)
+        await self._learn(item_id for item_id in ids if item_id not in self._known.stood)
+        found = {item_id: self._known.standing(item_id) for item_id in ids}
+        return {i: standing for i, standing in found.items() if standing != UNTOUCHED}
+
     async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
         if record != FOREVER:
             return await super().lineage_edges(ids, record)
@@ -134,13 +143,11 @@ class LearntReads(Neo4jReads):
         return self._last_turns[session_id]
 
     async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
-        return [await self.revision(ref) for ref in refs]
-
-    async def revision(self, ref: Ref) -> Record | None:
-        newest = self._known.item(ref.id)
-        if newest is not None and ref == Ref(newest.kind, newest.id, newest.revision.number):
-            return newest
-        return await super().revision(ref)
+        newest = (self._known.item(ref.id) for ref in refs)
+        put = {Ref(each.kind, each.id, each.revision.number): each for each in newest if each}
+        left = [ref for ref in refs if ref not in put]
+        stored = dict(zip(left, await super().revisions(left), strict=True)) if left else {}
+        return [put.get(ref) or stored[ref] for ref in refs]
 
     async def _view_rows(
         self, kind: ItemKind, asked: Sequence[Fields], record: int
@@ -158,16 +165,20 @@ class LearntReads(Neo4jReads):
 
     async def _learn(
         self,
-        ids: Collection[str] = (),
+        ids: Iterable[str] = (),
         names: Collection[str] = (),
         external_ids: Collection[str] = (),
         digests: Collection[str] = (),
         triples: Collection[tuple[EndRef, str, EndRef]] = (),
     ) -> None:
-        """Fetch the answers that are not known yet, in one statement."""
+        """Fetch the answers that are not known yet, in one statement or, of many ids, in a few."""
         known = self._known
+        left = known.unknown(ids)
+        while len(left) > _IDS_A_STATEMENT:
+            await self._learn(left[:_IDS_A_STATEMENT])
+            left = left[_IDS_A_STATEMENT:]
         wanted: dict[str, list[Any]] = {
-            "ids": known.unknown(ids),
+            "ids": left,
             "names": [name for name in dict.fromkeys(names) if name not in known.named],
             "external_ids": [i for i in dict.fromkeys(external_ids) if i not in known.external],
             "digests": [digest for digest in dict.fromkeys(digests) if digest not in known.saying],
@@ -208,10 +219,11 @@ def _triple(source: EndRef, relation: str, target: EndRef) -> Fields:
 
 
 def _around(row: Row) -> Around:
-    _, record, held, lineage, from_content = row
+    _, record, held, lineage, from_content, standing = row
     return Around(
         item=known_item(record),
         held=held,
         lineage=tuple(records.edge(edge) for edge in lineage),
         from_content=tuple(records.edge(edge) for edge in from_content),
+        standing=standing_of(standing) if standing else UNTOUCHED,
     )

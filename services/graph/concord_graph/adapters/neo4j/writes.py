@@ -23,6 +23,7 @@ from concord_graph.adapters.neo4j import (
     records,
     sessions,
     space_erasure,
+    succession,
     transfer,
 )
 from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT, ANY_CONFLICT
@@ -51,6 +52,7 @@ from concord_graph.domain.items import (
 from concord_graph.domain.protection import is_constitutive
 from concord_graph.domain.recalls import Recall
 from concord_graph.domain.sessions import SessionRow
+from concord_graph.domain.succession import Standing
 from concord_graph.ports import (
     Author,
     Change,
@@ -101,6 +103,7 @@ class Neo4jWrites(LearntReads):
         self._deleted = False
         self._counted = 0
         self._rows: list[Fields] = []
+        self._standings: dict[tuple[str, int], Fields] = {}
         self._marked: set[str] = set()
         self._erased: list[Record] = []
         self._accesses: list[Fields] = []
@@ -172,6 +175,19 @@ class Neo4jWrites(LearntReads):
         self._stated = True
         self._viewed = ({}, ())
 
+    async def put_standings(self, standings: Mapping[str, Standing], time: int) -> None:
+        for item_id, standing in standings.items():
+            self._standings[item_id, time] = succession.kept(item_id, standing, time)
+        self._known.stood |= standings
+        self._viewed = ({}, ())
+
+    async def unsettled_from(self) -> int:
+        ((first,),) = await self.ask("MATCH (s:Space) RETURN coalesce(s.unsettled, 0)")
+        return int(first)
+
+    async def keep_unsettled(self, first: int) -> None:
+        await self.ask("MATCH (s:Space) SET s.unsettled = $first", first=first)
+
     async def append(self, change: Change) -> None:
         begins = change.type not in changes.LEAVE_THE_STATE
         self._changes.append(
@@ -182,9 +198,7 @@ class Neo4jWrites(LearntReads):
         )
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
-        ids = list(changed)
-        for start in range(0, len(ids), _ROWS_A_STATEMENT):
-            await self._learn(ids[start : start + _ROWS_A_STATEMENT])
+        await self._learn(changed)
         for item_id, kind in changed.items():
             item = await (self.edge(item_id) if kind == ItemKind.EDGE else self.memory(item_id))
             if item is None:
@@ -307,7 +321,12 @@ class Neo4jWrites(LearntReads):
         await self.flush()
 
     async def flush(self) -> None:
-        """Write the collected puts, their records and the counters."""
+        """Write the collected puts, how items stand, their records and the counters."""
+        if self._standings:
+            standings, self._standings = list(self._standings.values()), {}
+            for start in range(0, len(standings), _ROWS_A_STATEMENT):
+                some = standings[start : start + _ROWS_A_STATEMENT]
+                await super().ask(succession.PUT, standings=some)
         if self._accesses:
             accesses, self._accesses = self._accesses, []
             await super().ask(transfer.PUT_ACCESSES, accesses=accesses)
@@ -356,6 +375,7 @@ class Neo4jWrites(LearntReads):
         return bytes(kept["salt"]), kept["digest"], receipt
 
     def _declare(self, relation: DeclaredRelation) -> None:
+        self._ever_functional = None
         if relation.functional:
             self._functional.add(relation.name)
         else:

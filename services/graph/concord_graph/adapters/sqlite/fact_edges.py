@@ -1,8 +1,13 @@
-"""The SQL of memories' facts: their edges, and the supersession that follows (M1, T2)."""
+"""The SQL of memories' facts: which edges a memory states, and which memories an edge (M1)."""
 
 from __future__ import annotations
 
-from concord_graph.adapters.sqlite.revisions import IDS, current, live, rests
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+
+from concord_graph.adapters.sqlite.revisions import IDS, current, ids_of, live
+from concord_graph.adapters.supports import supports_of
+from concord_graph.domain.facts import Support
 from concord_graph.domain.items import FOREVER
 
 MOST_SOURCES = 100
@@ -19,18 +24,6 @@ def _any(now: bool) -> str:
     return f"EXISTS (SELECT 1 FROM {source} WHERE z.space = :space AND {current('z', now)})"
 
 
-FACTS = (
-    f"SELECT p.edge_id FROM {_support('p', 'memory', True)}"
-    f" WHERE p.space = :space AND p.memory_id = :id AND {current('p', True)} ORDER BY p.place"
-)
-"""The edges of the facts of memory :id."""
-
-FACTS_THEN = (
-    f"SELECT p.edge_id FROM {_support('p', 'memory', False)}"
-    " WHERE p.space = :space AND p.memory_id = :id AND p.record_from <= :record"
-    " AND p.record_until > :record ORDER BY p.place"
-)
-"""The edges of the facts of memory :id, as known at :record."""
 EVER_FACTS = (
     "SELECT DISTINCT edge_id FROM support INDEXED BY support_of_memory_then"
     " WHERE space = :space AND memory_id = :id ORDER BY edge_id"
@@ -56,13 +49,78 @@ SUPPORTS = (
 """(time, memory's id, place, edge's id) of facts that began between :since and :until (µs) and
 lasted, and of facts that ended then, with the place -1."""
 
-STATING = (
-    f"SELECT p.memory_id, p.place FROM {_support('p', 'edge', True)}"
-    f" CROSS JOIN memory d ON d.space = p.space AND d.id = p.memory_id AND {live('d', True)}"
-    f" WHERE p.space = :space AND p.edge_id IN {IDS} AND p.memory_id > :after"
-    f" AND {current('p', True)} ORDER BY p.memory_id, p.place LIMIT :limit"
-)
-"""(id, place) of the live memories that state an edge among :ids."""
+
+class FactReads:
+    """The part of a view that reads which memories state which edges."""
+
+    _db: sqlite3.Connection
+    _space: int
+
+    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
+        return (await self.facts_of_each([memory_id], record)).get(memory_id, ())
+
+    async def facts_of_each(
+        self, memory_ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Sequence[str]]:
+        bound = {"space": self._space, "ids": ids_of(memory_ids), "record": record}
+        found: dict[str, list[str]] = {}
+        for memory_id, edge_id in self._db.execute(facts_of_each(record == FOREVER), bound):
+            found.setdefault(memory_id, []).append(edge_id)
+        return found
+
+    async def stating(
+        self,
+        edge_ids: Collection[str],
+        after: str = "",
+        limit: int | None = None,
+        record: int = FOREVER,
+    ) -> Sequence[tuple[str, int]]:
+        bound = {
+            "space": self._space,
+            "ids": ids_of(edge_ids),
+            "after": after,
+            "limit": limit or -1,
+            "record": record,
+        }
+        found = self._db.execute(stating(record == FOREVER), bound)
+        return [(row[0], row[1]) for row in found]
+
+    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
+        return [
+            row[0] for row in self._db.execute(EVER_FACTS, {"space": self._space, "id": memory_id})
+        ]
+
+    async def ever_stating(self, edge_id: str) -> Sequence[str]:
+        return [
+            row[0] for row in self._db.execute(EVER_STATING, {"space": self._space, "id": edge_id})
+        ]
+
+    async def is_named(self, item_id: str) -> bool:
+        found = self._db.execute(IS_NAMED, {"space": self._space, "id": item_id})
+        return found.fetchone() is not None
+
+    async def supports(self, since: int, until: int) -> Sequence[Support]:
+        bound = {"space": self._space, "since": since, "until": until}
+        return supports_of(self._db.execute(SUPPORTS, bound))
+
+
+def stating(now: bool) -> str:
+    """Select (id, place) of the live memories after :after that state an edge among :ids."""
+    return (
+        f"SELECT p.memory_id, p.place FROM {_support('p', 'edge', now)}"
+        f" CROSS JOIN memory d ON d.space = p.space AND d.id = p.memory_id AND {live('d', now)}"
+        f" WHERE p.space = :space AND p.edge_id IN {IDS} AND p.memory_id > :after"
+        f" AND {current('p', now)} ORDER BY p.memory_id, p.place LIMIT :limit"
+    )
+
+
+def facts_of_each(now: bool) -> str:
+    """Select (memory's id, edge's id) of the facts of the memories among :ids, in order."""
+    return (
+        f"SELECT p.memory_id, p.edge_id FROM {_support('p', 'memory', now)}"
+        f" WHERE p.space = :space AND p.memory_id IN {IDS} AND {current('p', now)}"
+        " ORDER BY p.memory_id, p.place"
+    )
 
 
 def sources(now: bool) -> str:
@@ -74,58 +132,3 @@ def sources(now: bool) -> str:
         f" ORDER BY p.memory_id LIMIT {MOST_SOURCES}"
     )
     return f"CASE WHEN {_any(now)} THEN (SELECT json_group_array(memory_id) FROM ({ids})) END"
-
-
-def ended_from(superseded_from: str, now: bool) -> str:
-    """Return the end of memory m's last fact (µs); NULL when it has no live fact.
-
-    `superseded_from`: the same of edge e. A constitutive memory, or one that a consent depends on,
-    does not end with its facts (G4).
-    """
-    until = f"min(coalesce(e.valid_until, {FOREVER}), max(e.effective_from, {superseded_from}))"
-    held = rests("memory", "m.id", "m.space", now)
-    last = f"SELECT max({until}) FROM {_facts('m', now)} AND NOT {held}"
-    return f"CASE WHEN {_any(now)} AND m.edge_type <> 2 THEN ({last}) END"
-
-
-def former_count(former: str, now: bool) -> str:
-    """Return the number of edges that memory m's facts follow; `former` is that of edge e."""
-    return (
-        f"CASE WHEN {_any(now)} THEN (SELECT coalesce(sum({former}), 0) FROM {_facts('m', now)})"
-        " ELSE 0 END"
-    )
-
-
-def _facts(memory: str, now: bool) -> str:
-    """Return the live edges e of a memory's facts, as a FROM item."""
-    return (
-        f"{_support('p', 'memory', now)} CROSS JOIN edge e"
-        f" ON e.space = p.space AND e.id = p.edge_id AND {live('e', now)}"
-        f" WHERE p.space = {memory}.space AND p.memory_id = {memory}.id AND {current('p', now)}"
-    )
-
-
-def edges_of(ids: str, now: bool) -> str:
-    """Return the ids of the edges of memories' facts."""
-    return (
-        f"(SELECT p.edge_id FROM {_support('p', 'memory', now)}"
-        f" WHERE p.space = :space AND p.memory_id IN {ids} AND {current('p', now)})"
-    )
-
-
-def followers(edges: str, next_ones: str, ended: str, now: bool) -> str:
-    """Select (id, follower's id) of memories among :ids whose facts have all ended at :valid.
-
-    `edges` selects (id, successor's id) of the edges of their facts, `next_ones` the successors
-    that are next in time; `ended` is `ended_from`.
-    """
-    return (
-        f"SELECT m.id, q.memory_id FROM memory m CROSS JOIN {_support('p', 'memory', now)}"
-        f" ON p.space = m.space AND p.memory_id = m.id AND {current('p', now)}"
-        f" CROSS JOIN (SELECT * FROM ({edges}) UNION {next_ones}) f ON f.id = p.edge_id"
-        f" CROSS JOIN {_support('q', 'edge', now)}"
-        f" ON q.space = p.space AND q.edge_id = f.follower AND {current('q', now)}"
-        f" CROSS JOIN memory d ON d.space = q.space AND d.id = q.memory_id AND {live('d', now)}"
-        f" WHERE m.space = :space AND m.id IN {IDS} AND {current('m', now)}"
-        f" AND q.memory_id <> m.id AND coalesce({ended}, {FOREVER}) <= :valid"
-    )

@@ -59,13 +59,13 @@ def _property_tests(
         )
 
 
-def memory_tests(filter_: MemoryFilter, now: bool) -> tuple[str, dict[str, Any]]:
+def memory_tests(filter_: MemoryFilter) -> tuple[str, dict[str, Any]]:
     """Return further conditions on memory m, each behind AND, and their bound values."""
     bound: dict[str, Any] = {}
     tests = ""
     if not filter_.at_any_time:
         in_time = statements.in_time("m")
-        held = in_time if filter_.include_superseded else statements.held(ItemKind.MEMORY, now)
+        held = in_time if filter_.include_superseded else statements.held(ItemKind.MEMORY)
         tests = f" AND {held}"
     if filter_.kinds:
         tests += " AND m.memory_kind IN (SELECT value FROM json_each(:kinds))"

@@ -11,7 +11,6 @@ from concord_attestation.parties import verify_genesis
 
 from concord_graph.adapters.sqlite import (
     erased_items,
-    fact_edges,
     filters,
     record,
     rows,
@@ -19,15 +18,15 @@ from concord_graph.adapters.sqlite import (
     succession,
 )
 from concord_graph.adapters.sqlite.conflicts import ConflictReads
+from concord_graph.adapters.sqlite.fact_edges import FactReads
 from concord_graph.adapters.sqlite.layers import LayerReads
 from concord_graph.adapters.sqlite.recalls import RecallReads
+from concord_graph.adapters.sqlite.revisions import ids_of
 from concord_graph.adapters.sqlite.sessions import SessionReads
 from concord_graph.adapters.sqlite.transfer import TransferReads
-from concord_graph.adapters.sqlite.views import Pending, ViewReads, ids_of
-from concord_graph.adapters.supports import supports_of
+from concord_graph.adapters.sqlite.views import Pending, ViewReads
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
-from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
     DeclaredRelation,
@@ -39,6 +38,7 @@ from concord_graph.domain.items import (
     Node,
     Record,
 )
+from concord_graph.domain.succession import Standing
 from concord_graph.ports import (
     Change,
     Counts,
@@ -46,11 +46,18 @@ from concord_graph.ports import (
     Imported,
     MemoryFilter,
     OperationFilter,
+    Place,
     Ref,
+    ValuesAround,
 )
 
+_PARTS = (("<", "DESC"), ("=", "ASC"), (">", "ASC"))
+"""Of the values around a place: before, at and after it."""
 
-class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionReads, RecallReads):
+
+class SqliteReads(
+    ViewReads, FactReads, LayerReads, ConflictReads, TransferReads, SessionReads, RecallReads
+):
     """A consistent view of one space. Its coroutines never wait: SQLite answers in the thread."""
 
     def __init__(
@@ -134,69 +141,48 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         found = self._all(sql, {**self._at(at), "after": after, "limit": limit})
         return [rows.relation(row) for row in found]
 
-    async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
-        if not await self._is_functional(edge, record):
-            return []
-        bound = self._row_of(edge) | {"record": record, "limit": limit}
-        return [rows.edge(row) for row in self._all(succession.row(record == FOREVER), bound)]
+    async def rivals(self, relation: str, limit: int, record: int = FOREVER) -> Sequence[str]:
+        bound = {"space": self._space, "relation": relation, "limit": limit, "record": record}
+        return [row[0] for row in self._all(succession.rivals(record == FOREVER), bound)]
 
-    async def beside(self, edge: Edge) -> Sequence[Edge]:
-        if not await self._is_functional(edge):
-            return []
-        bound = self._row_of(edge) | {"id": edge.id, "from": edge.effective_from}
-        return [rows.edge(row) for row in self._all(succession.beside(), bound)]
+    async def functional(self, record: int = FOREVER) -> Collection[str]:
+        bound = {"space": self._space, "record": record}
+        return {row[0] for row in self._all(succession.functional(record == FOREVER), bound)}
 
-    async def rivals(self, relation: str, limit: int) -> Sequence[str]:
-        bound = {"space": self._space, "relation": relation, "limit": limit}
-        return [row[0] for row in self._all(succession.RIVALS, bound)]
+    async def values_around(
+        self, places: Sequence[Place], most: int, record: int = FOREVER
+    ) -> Sequence[ValuesAround]:
+        bound = {"space": self._space, "most": most, "record": record}
+        texts = [succession.values(record == FOREVER, *part) for part in _PARTS]
+        return [self._around(texts, bound | _row_at(place)) for place in places]
 
-    async def _is_functional(self, edge: Edge, record: int = FOREVER) -> bool:
-        declared = await self.relation(edge.relation, record)
-        return declared is not None and declared.functional
+    def _around(self, texts: Sequence[str], bound: Mapping[str, Any]) -> ValuesAround:
+        return ValuesAround(*(tuple(map(succession.value_of, self._all(t, bound))) for t in texts))
 
-    def _row_of(self, edge: Edge) -> dict[str, Any]:
-        return {
-            "space": self._space,
-            "source": edge.source.id,
-            "relation": edge.relation,
-            "target": edge.target.id,
+    async def exits_of(self, source_ids: Collection[str], record: int = FOREVER) -> Collection[str]:
+        bound = {"space": self._space, "ids": ids_of(source_ids), "record": record}
+        return [row[0] for row in self._all(succession.exits_of(record == FOREVER), bound)]
+
+    async def standings(
+        self, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Standing]:
+        bound = {"space": self._space, "ids": ids_of(ids), "record": record}
+        found = self._all(succession.standings(record == FOREVER), bound)
+        return {row[0]: succession.standing_of(row[1:]) for row in found}
+
+    async def items(
+        self, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Edge | Memory]:
+        now, bound = record == FOREVER, {"space": self._space, "record": record}
+        sql = statements.items(ItemKind.EDGE, now)
+        found: dict[str, Edge | Memory] = {
+            row[0]: rows.edge(row) for row in self._all(sql, bound | {"ids": ids_of(ids)})
         }
-
-    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
-        bound = {"space": self._space, "id": memory_id, "record": record}
-        sql = fact_edges.FACTS if record == FOREVER else fact_edges.FACTS_THEN
-        found = self._all(sql, bound)
-        return [row[0] for row in found]
-
-    async def stating(
-        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
-    ) -> Sequence[tuple[str, int]]:
-        bound = {
-            "space": self._space,
-            "ids": ids_of(edge_ids),
-            "after": after,
-            "limit": limit or -1,
-        }
-        return [(row[0], row[1]) for row in self._all(fact_edges.STATING, bound)]
-
-    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
-        return [
-            row[0]
-            for row in self._all(fact_edges.EVER_FACTS, {"space": self._space, "id": memory_id})
-        ]
-
-    async def ever_stating(self, edge_id: str) -> Sequence[str]:
-        return [
-            row[0]
-            for row in self._all(fact_edges.EVER_STATING, {"space": self._space, "id": edge_id})
-        ]
-
-    async def is_named(self, item_id: str) -> bool:
-        return bool(self._all(fact_edges.IS_NAMED, {"space": self._space, "id": item_id}))
-
-    async def supports(self, since: int, until: int) -> Sequence[Support]:
-        bound = {"space": self._space, "since": since, "until": until}
-        return supports_of(self._all(fact_edges.SUPPORTS, bound))
+        if others := [item_id for item_id in ids if item_id not in found]:
+            sql = statements.items(ItemKind.MEMORY, now)
+            for row in self._all(sql, bound | {"ids": ids_of(others)}):
+                found[row[0]] = rows.memory(row)
+        return found
 
     async def revision(self, ref: Ref) -> Record | None:
         if ref.kind == ItemKind.RELATION:
@@ -230,33 +216,14 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         bound = {"space": self._space, "ids": ids_of(memory_ids), "record": record}
         return {row[0] for row in self._all(statements.connected(record == FOREVER), bound)}
 
-    async def successors(
-        self, kind: ItemKind, ids: Collection[str], at: Instant
-    ) -> Mapping[str, Collection[str]]:
-        sql = statements.successors(kind, at.record == FOREVER)
-        bound = {
-            "space": self._space,
-            "ids": ids_of(ids),
-            "valid": at.valid,
-            "record": at.record,
-        }
-        found: dict[str, set[str]] = {}
-        for item_id, successor in self._all(sql, bound):
-            found.setdefault(item_id, set()).add(successor)
-        return found
-
-    async def amending(
-        self, kind: ItemKind, ids: Collection[str], record: int = FOREVER
-    ) -> Mapping[str, Collection[str]]:
-        """Return the ids of the items that amend each; one seek in a space without amendments."""
+    async def amendments(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
+        """Return the live AMENDS edges at the ids; one seek in a space without amendments."""
         if record == FOREVER and not self._one(statements.ANY_AMENDMENT, (self._space,)):
-            return {}
-        sql = statements.amending(kind, record == FOREVER)
+            return []
         bound = {"space": self._space, "ids": ids_of(ids), "record": record}
-        found: dict[str, set[str]] = {}
-        for item_id, amendment in self._all(sql, bound):
-            found.setdefault(item_id, set()).add(amendment)
-        return found
+        return [
+            rows.edge(row) for row in self._all(statements.amendments(record == FOREVER), bound)
+        ]
 
     async def find(self, end: EndRef, at: Instant) -> str | None:
         sql = statements.found(at.record == FOREVER, by_name=bool(end.name))
@@ -320,7 +287,7 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         self, filter_: MemoryFilter, at: Instant, before: tuple[int, str] | None, limit: int
     ) -> Sequence[tuple[int, str]]:
         now = at.record == FOREVER
-        tests, bound = filters.memory_tests(filter_, now)
+        tests, bound = filters.memory_tests(filter_)
         before_time, before_id = before or (FOREVER, "")
         bound |= {**self._at(at), "before_time": before_time, "before_id": before_id}
         found = self._all(statements.listed_memories(now, tests), bound | {"limit": limit})
@@ -393,3 +360,7 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
             f" WHERE space = ? AND record_until = {FOREVER} AND {test}"
         )
         return self._one(sql, (self._space, value))
+
+
+def _row_at(place: Place) -> dict[str, Any]:
+    return {"source": place.source_id, "relation": place.relation, "begins": place.begins}

@@ -11,7 +11,6 @@ from concord_graph.adapters.codecs import Codec, Convert, codec, to_json
 from concord_graph.domain.fields import Field, erased_fields, own_fields
 from concord_graph.domain.items import (
     HIDING,
-    REPLACING,
     DeclaredRelation,
     Edge,
     EdgeType,
@@ -163,7 +162,6 @@ def _derived(item_: Record) -> dict[str, Any]:
     if isinstance(item_, Edge):
         return {
             "effective_from": item_.effective_from,
-            "replaces": int(item_.relation in REPLACING),
             "hides": int(item_.relation in HIDING),
         }
     if isinstance(item_, Memory):

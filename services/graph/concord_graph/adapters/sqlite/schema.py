@@ -13,9 +13,21 @@ def _begin(db: sqlite3.Connection) -> None:
     db.execute("INSERT INTO meta VALUES ('epoch', ?)", (str(uuid.uuid4()),))
 
 
+_TO_SETTLE = """
+ALTER TABLE space ADD COLUMN unsettled INTEGER NOT NULL DEFAULT 0;
+UPDATE space SET unsettled = 1 WHERE seq > 0;
+DROP INDEX edge_replaces;
+DROP INDEX edge_replacing;
+DROP INDEX edge_replaces_then;
+DROP INDEX edge_replacing_then;
+ALTER TABLE edge DROP COLUMN replaces;
+"""
+"""How items stand was worked out at each read, from what replaces what: now
+`usecases.write.settled_anew` stores it."""
+
 SCHEMA = Schema(
-    version=35,
+    version=36,
     tables=Path(__file__).with_name("schema.sql").read_text("utf-8"),
-    conversions={},
+    conversions={35: _TO_SETTLE},
     begin=_begin,
 )

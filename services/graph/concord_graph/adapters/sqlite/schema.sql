@@ -10,7 +10,8 @@ CREATE TABLE space (
   seq INTEGER NOT NULL,
   last_time INTEGER NOT NULL,
   enrolment TEXT NOT NULL DEFAULT '', -- hex SHA-256 of the one-time secret that a genesis takes
-  deleted INTEGER NOT NULL DEFAULT 0 -- 1: for good; its rows alone may be removed
+  deleted INTEGER NOT NULL DEFAULT 0, -- 1: for good; its rows alone may be removed
+  unsettled INTEGER NOT NULL DEFAULT 0 -- from which change on `standing` lacks rows; 0: none are missing
 ) STRICT;
 
 CREATE TABLE node (
@@ -62,8 +63,7 @@ CREATE TABLE edge (
   effective_from INTEGER NOT NULL,
   origin INTEGER NOT NULL,
   governed INTEGER NOT NULL,
-  replaces INTEGER NOT NULL, -- 1: SUPERSEDES or DEPRECATES
-  hides INTEGER NOT NULL,     -- 1: those and AMENDS
+  hides INTEGER NOT NULL, -- 1: SUPERSEDES, DEPRECATES or AMENDS
   erase_time INTEGER NOT NULL DEFAULT 0 -- as in node
 ) STRICT;
 CREATE UNIQUE INDEX edge_revision ON edge (space, id, revision);
@@ -79,10 +79,6 @@ CREATE INDEX edge_constitutive_target ON edge (space, target_id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2;
 CREATE INDEX edge_governed ON edge (space, source_id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND governed = 1;
-CREATE INDEX edge_replaces ON edge (space, target_id)
-  WHERE record_until = 9223372036854775807 AND deleted = 0 AND replaces = 1;
-CREATE INDEX edge_replacing ON edge (space, source_id)
-  WHERE record_until = 9223372036854775807 AND deleted = 0 AND replaces = 1;
 CREATE INDEX edge_content ON edge (space, source_id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND origin = 2;
 -- The edges of one source and relation by time, whatever their targets. Only a statement that says
@@ -90,8 +86,6 @@ CREATE INDEX edge_content ON edge (space, source_id)
 -- lineage read every SUPERSEDES that there is.
 CREATE INDEX edge_succession ON edge (space, relation, source_id, effective_from) WHERE seq > 0;
 CREATE INDEX edge_triple_then ON edge (space, source_id, relation, target_id, record_from);
-CREATE INDEX edge_replaces_then ON edge (space, target_id, record_from) WHERE replaces = 1;
-CREATE INDEX edge_replacing_then ON edge (space, source_id, record_from) WHERE replaces = 1;
 CREATE INDEX edge_governed_then ON edge (space, source_id, record_from) WHERE governed = 1;
 CREATE INDEX edge_constitutive_source_then ON edge (space, source_id, record_from)
   WHERE edge_type = 2;
@@ -424,6 +418,29 @@ CREATE INDEX support_opened ON support (space, record_from, memory_id, place);
 CREATE INDEX support_closed ON support (space, record_until, memory_id)
   WHERE record_until <> 9223372036854775807;
 
+-- How an edge or memory stands among what supersedes it (spec T2): worked out at the write by
+-- `domain.succession`, from `record_from` on. Most items have no row: nothing supersedes them, they
+-- supersede nothing, and no consent depends on them.
+CREATE TABLE standing (
+  space INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  record_from INTEGER NOT NULL,
+  record_until INTEGER NOT NULL,
+  superseded_from INTEGER NOT NULL, -- the earliest of the next two
+  followed_from INTEGER NOT NULL, -- when the next values of its row begin; a memory's last fact ends
+  replacers TEXT NOT NULL, -- JSON: (id, when it begins) of what replaces it by lineage
+  never_held INTEGER NOT NULL, -- 1: an earlier value of its row replaced it
+  is_fixed INTEGER NOT NULL, -- 1: it gives way to what both principals agreed to alone
+  comes_next INTEGER NOT NULL, -- 1: right after another value of its row
+  former INTEGER NOT NULL, -- values that give way to it, or to its facts
+  older INTEGER NOT NULL, -- other items that it replaces by lineage
+  exit_of TEXT, -- the source of the row that a walk to the heads may leave here
+  PRIMARY KEY (space, id, record_from)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX standing_current ON standing (space, id)
+  WHERE record_until = 9223372036854775807;
+CREATE INDEX standing_exit ON standing (space, exit_of) WHERE exit_of IS NOT NULL;
+
 -- Under which grant of both principals all up to a change came from elsewhere, for the audit of this place.
 CREATE TABLE imported (space INTEGER PRIMARY KEY, seq INTEGER NOT NULL, restore BLOB NOT NULL) STRICT;
 
@@ -506,7 +523,7 @@ BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
 CREATE TRIGGER edge_written_once BEFORE UPDATE OF space, id, revision, seq, record_from, deleted,
   principal, salt, create_time, source_id, source_kind, relation, target_id, target_kind, weight,
   properties, edge_type, importance, valid_from, valid_until, effective_from, origin, governed,
-  replaces, hides, erase_time ON edge
+  hides, erase_time ON edge
 WHEN NOT (
   OLD.erase_time = 0
   AND EXISTS (SELECT 1 FROM edge n WHERE n.space = OLD.space AND n.id = OLD.id
@@ -523,7 +540,7 @@ WHEN NOT (
   AND NEW.target_kind = OLD.target_kind AND NEW.edge_type = OLD.edge_type
   AND NEW.valid_from IS OLD.valid_from AND NEW.valid_until IS OLD.valid_until
   AND NEW.effective_from = OLD.effective_from AND NEW.origin = OLD.origin
-  AND NEW.governed = OLD.governed AND NEW.replaces = OLD.replaces AND NEW.hides = OLD.hides
+  AND NEW.governed = OLD.governed AND NEW.hides = OLD.hides
 )
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER edge_reserved_insert BEFORE INSERT ON edge

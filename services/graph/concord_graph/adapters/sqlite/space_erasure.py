@@ -21,7 +21,7 @@ _STEPPED: Final = {
 }
 """The tables that grow with a space, each with the test of the rows to remove."""
 _WHOLE: Final = (
-    *("relation", "spelling", "participant", "access", "request"),
+    *("relation", "standing", "spelling", "participant", "access", "request"),
     *("session", "co_read", "restatement", "service_record", "recall"),
 )
 

@@ -8,19 +8,17 @@ from __future__ import annotations
 from enum import Enum, auto
 from functools import cache
 
-from concord_graph.adapters.sqlite import fact_edges, succession
+from concord_graph.adapters.sqlite import fact_edges
 from concord_graph.adapters.sqlite.revisions import (
     AT_END,
     CONSTITUTIVE_AT_END,
     IDS,
-    are_any,
     by,
-    counts,
     current,
     live,
-    rests,
 )
 from concord_graph.adapters.sqlite.rows import COLUMNS, TABLE, qualified
+from concord_graph.adapters.sqlite.succession import standing, stands, superseded_from
 from concord_graph.domain.items import (
     FOREVER,
     LINEAGE_WORDS,
@@ -45,46 +43,31 @@ def in_time(alias: str) -> str:
     return f"{alias}.effective_from <= :valid AND {until} > :valid"
 
 
-def held(kind: ItemKind, now: bool) -> str:
-    """Return the test that an item (e, m or n) held at :valid: in time, and not superseded."""
+def held(kind: ItemKind) -> str:
+    """Return the test that an item (e, m or n) held at :valid: in time, and not superseded.
+
+    `t` is how it stands.
+    """
     if kind == ItemKind.NODE:
         return "TRUE"  # a node has no valid time
-    superseded = edge_superseded_from if kind == ItemKind.EDGE else memory_superseded_from
-    return f"{in_time(ALIAS[kind])} AND {superseded(now)} > :valid"
-
-
-def edge_superseded_from(now: bool) -> str:
-    """Return when the earliest live successor of edge e takes over (µs), FOREVER without one.
-
-    Successors: the edges that a resolution names as the newer side, and the next ones in time. A
-    constitutive edge, or one at which governed lineage starts, has only successors by a grant.
-    """
-    follows, resolved = succession.next_from(now), _replaced("e", "edge", now)
-    return f"min(coalesce({follows}, {FOREVER}), coalesce(({resolved}), {FOREVER}))"
-
-
-def memory_superseded_from(now: bool) -> str:
-    """Return when the earliest live successor of memory m takes over (µs), FOREVER without one."""
-    ended = fact_edges.ended_from(edge_superseded_from(now), now)
-    replaced = _replaced("m", "memory", now)
-    return f"min(coalesce(({replaced}), {FOREVER}), coalesce({ended}, {FOREVER}))"
-
-
-def _replaced(alias: str, table: str, now: bool) -> str:
-    first = (
-        f"SELECT min(n.effective_from) FROM edge l {by('edge_replaces', now)}"
-        f" JOIN {table} n ON n.space = l.space"
-        f" AND n.id = l.source_id AND {live('n', now)} WHERE l.space = {alias}.space"
-        f" AND l.target_id = {alias}.id AND l.replaces = 1 AND {live('l', now)}"
-        f" AND {counts('l', alias, table, now)}"
-    )
-    return f"SELECT CASE WHEN {are_any('replaces = 1', 'edge_replaces', now)} THEN ({first}) END"
+    return f"{in_time(ALIAS[kind])} AND {superseded_from()} > :valid"
 
 
 @cache
 def is_pinned(now: bool) -> str:
     """Select whether a consent depends on the item of :id."""
-    return f"SELECT {rests('memory', ':id', ':space', now)}"
+    governed = (
+        f"SELECT 1 FROM edge g {by('edge_governed', now)} WHERE g.space = :space"
+        f" AND g.source_id = {{}} AND {live('g', now)} AND g.governed = 1"
+    )
+    tests = [governed.format(":id")]
+    for end in ("source_id", "target_id"):
+        at_end = f"WHERE c.space = :space AND c.{end} = :id AND {live('c', now)}"
+        constitutive, any_edge = by(CONSTITUTIVE_AT_END[end], now), by(AT_END[end], now)
+        tests.append(f"SELECT 1 FROM edge c {constitutive} {at_end} AND c.edge_type = 2")
+        resting = governed.format("c.id")
+        tests.append(f"SELECT 1 FROM edge c {any_edge} {at_end} AND EXISTS ({resting})")
+    return f"SELECT {' OR '.join(f'EXISTS ({test})' for test in tests)}"
 
 
 @cache
@@ -99,19 +82,6 @@ def frozen_by_lineage() -> str:
     )
 
 
-@cache
-def successors(kind: ItemKind, now: bool) -> str:
-    """Select (id, successor's id) of items among :ids for successors that have begun at :valid."""
-    if kind == ItemKind.EDGE:
-        return _edge_successors(now, IDS)
-    edges = fact_edges.edges_of(IDS, now)
-    ended = fact_edges.ended_from(edge_superseded_from(now), now)
-    following = fact_edges.followers(
-        _edge_successors(now, edges), succession.next_ones(now, edges), ended, now
-    )
-    return f"{_resolved(kind, now, IDS)} UNION {following}"
-
-
 ANY_AMENDMENT = (
     f"SELECT 1 FROM edge l {by('edge_amends', True)} WHERE l.space = ?"
     f" AND l.relation = '{Relation.AMENDS}' AND {live('l', True)} LIMIT 1"
@@ -119,32 +89,22 @@ ANY_AMENDMENT = (
 
 
 @cache
-def amending(kind: ItemKind, now: bool) -> str:
-    """Select (id, id of the amending item) of items among :ids."""
-    name = TABLE[kind]
+def amendments(now: bool) -> str:
+    """Select the live AMENDS edges that end at :ids."""
     return (
-        f"SELECT l.target_id, l.source_id FROM edge l {by('edge_amends', now)}"
-        f" JOIN {name} o ON o.space = l.space AND o.id = l.target_id AND {current('o', now)}"
+        f"SELECT {qualified(COLUMNS[ItemKind.EDGE], 'l')} FROM edge l {by('edge_amends', now)}"
         f" WHERE l.space = :space AND l.target_id IN {IDS}"
         f" AND l.relation = '{Relation.AMENDS}' AND {live('l', now)}"
-        f" AND {counts('l', 'o', name, now)}"
     )
 
 
-def _edge_successors(now: bool, ids: str) -> str:
-    return f"{_resolved(ItemKind.EDGE, now, ids)} UNION {succession.followers(now, ids)}"
-
-
-def _resolved(kind: ItemKind, now: bool, ids: str) -> str:
-    """Select (id, follower's id) of items that lineage replaces."""
-    name = TABLE[kind]
+@cache
+def items(kind: ItemKind, now: bool) -> str:
+    """Select the items of a kind among :ids, deleted ones too."""
+    alias = ALIAS[kind]
     return (
-        f"SELECT e.id AS id, n.id AS follower FROM {name} e JOIN edge l {by('edge_replaces', now)}"
-        " ON l.space = e.space AND l.target_id = e.id"
-        f" AND l.replaces = 1 AND {live('l', now)} JOIN {name} n ON n.space = l.space"
-        f" AND n.id = l.source_id AND {live('n', now)} AND n.effective_from <= :valid"
-        f" WHERE e.space = :space AND e.id IN {ids} AND {current('e', now)}"
-        f" AND {counts('l', 'e', name, now)}"
+        f"SELECT {qualified(COLUMNS[kind], alias)} FROM {TABLE[kind]} {alias}"
+        f" WHERE {alias}.space = :space AND {alias}.id IN {IDS} AND {current(alias, now)}"
     )
 
 
@@ -162,30 +122,6 @@ def found(now: bool, *, by_name: bool) -> str:
     )
 
 
-def _predecessors(alias: str, table: str, now: bool) -> str:
-    """Return the number of live items that this one supersedes, whether it has begun or not.
-
-    An item that it supersedes, deprecates and follows in time counts once.
-    """
-    named = f"FROM edge {{0}} {by('edge_replacing', now)}"
-    resolved = (
-        f"SELECT count(*) {named.format('l')} JOIN {table} n ON n.space = l.space"
-        f" AND n.id = l.target_id AND {live('n', now)}"
-        f" WHERE l.space = {alias}.space AND l.source_id = {alias}.id"
-        f" AND l.replaces = 1 AND {live('l', now)} AND {counts('l', 'n', table, now)}"
-        f" AND NOT EXISTS (SELECT 1 {named.format('k')} WHERE k.space = l.space"
-        f" AND k.source_id = l.source_id AND k.target_id = l.target_id AND k.replaces = 1"
-        f" AND k.id < l.id AND {live('k', now)} AND {counts('k', 'n', table, now)})"
-    )
-    if table != "edge":
-        former = fact_edges.former_count(succession.former_count(now), now)
-    else:
-        resolved += f" AND NOT {succession.is_former('n', now)}"
-        former = succession.former_count(now)
-    lineage = are_any("replaces = 1", "edge_replaces", now)
-    return f"SELECT CASE WHEN {lineage} THEN ({resolved}) ELSE 0 END + {former}"
-
-
 def has_constitutive(expression: str, space: str) -> str:
     """Return the test that a live constitutive edge starts or ends at an id (as known now)."""
     tests = [
@@ -194,8 +130,11 @@ def has_constitutive(expression: str, space: str) -> str:
         f" AND {live('c', True)} AND c.edge_type = 2)"
         for end in ("source_id", "target_id")
     ]
-    constitutive = are_any("edge_type = 2", CONSTITUTIVE_AT_END["source_id"], True)
-    return f"({constitutive} AND ({' OR '.join(tests)}))"
+    are_any = (  # evaluated once a statement, it saves opening the index for every row
+        f"EXISTS (SELECT 1 FROM edge z {by(CONSTITUTIVE_AT_END['source_id'], True)}"
+        f" WHERE z.space = :space AND {live('z', True)} AND z.edge_type = 2)"
+    )
+    return f"({are_any} AND ({' OR '.join(tests)}))"
 
 
 def _near_constitutive_edge(source: str = "e.source_id", target: str = "e.target_id") -> str:
@@ -227,6 +166,9 @@ def _near_constitutive_memory() -> str:
     return f"({outgoing} OR {incoming})"
 
 
+_STANDING = f"{superseded_from()}, coalesce(t.former + t.older, 0)"
+
+
 def _edge_view_columns(now: bool, source: str = "e.source_id", target: str = "e.target_id") -> str:
     """Return the columns of an edge's view. SQLite looks up an end only once if it is bound."""
     name = (
@@ -234,8 +176,7 @@ def _edge_view_columns(now: bool, source: str = "e.source_id", target: str = "e.
         f" AND {current('node', now)})"
     )
     return (
-        f"{qualified(COLUMNS[ItemKind.EDGE], 'e')}, {edge_superseded_from(now)},"
-        f" ({_predecessors('e', 'edge', now)}), a.last_time, a.count,"
+        f"{qualified(COLUMNS[ItemKind.EDGE], 'e')}, {_STANDING}, a.last_time, a.count,"
         f" {_near_constitutive_edge(source, target)},"
         f" {name.format(end=source)}, {name.format(end=target)}, {fact_edges.sources(now)}"
     )
@@ -254,7 +195,8 @@ def edge_views(now: bool) -> str:
     """Select edges by :ids with supersession, access and the names of their end nodes."""
     return (
         f"SELECT {_edge_view_columns(now)}"
-        " FROM edge e LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
+        f" FROM edge e {standing('e', now)}"
+        " LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
         f" WHERE e.space = :space AND e.id IN {IDS} AND {current('e', now)}"
     )
 
@@ -263,10 +205,9 @@ def edge_views(now: bool) -> str:
 def memory_views(now: bool) -> str:
     """Select memories by :ids with supersession and access."""
     return (
-        f"SELECT {qualified(COLUMNS[ItemKind.MEMORY], 'm')}, {memory_superseded_from(now)},"
-        f" ({_predecessors('m', 'memory', now)}), a.last_time, a.count,"
-        f" {_near_constitutive_memory()}, NULL, NULL"
-        " FROM memory m LEFT JOIN access a ON a.space = m.space AND a.id = m.id"
+        f"SELECT {qualified(COLUMNS[ItemKind.MEMORY], 'm')}, {_STANDING}, a.last_time, a.count,"
+        f" {_near_constitutive_memory()}, NULL, NULL FROM memory m {standing('m', now)}"
+        " LEFT JOIN access a ON a.space = m.space AND a.id = m.id"
         f" WHERE m.space = :space AND m.id IN {IDS} AND {current('m', now)}"
     )
 
@@ -313,9 +254,9 @@ def walked(
     if constitutive:
         conditions.append("e.edge_type = 2")
     if hide_superseded:
-        conditions.append(f"{edge_superseded_from(now)} > :valid")
+        conditions.append(f"{superseded_from()} > :valid")
     if standing_only:
-        conditions.append(succession.stands(now, _replaced("u", "edge", now)))
+        conditions.append(stands(now))
     if tests:
         conditions.append(tests)
     access = " LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
@@ -325,7 +266,7 @@ def walked(
         once = f" AND e.source_id NOT IN {met}" if place else ""
         branches.append(
             f"SELECT {_seen_columns(seen, now, end)} FROM edge e {by(index[end], now)}"
-            f"{'' if seen == Seen.HOP else access}"
+            f" {standing('e', now)}{'' if seen == Seen.HOP else access}"
             f" WHERE e.{end} IN {met} AND {' AND '.join(conditions)}{once}"
         )
     return " UNION ALL ".join(branches) + " LIMIT :limit"
@@ -443,15 +384,16 @@ def listed_edges(now: bool, stated: bool, tests: str, *, by_participant: bool) -
     beyond = f"+e.id > :after{ever}" if by_participant else "e.id > :after"
     conditions = [f"e.space = :space AND {beyond} AND {live('e', now)}"]
     conditions += [tests] if tests else []
-    conditions += [held(ItemKind.EDGE, now)] if stated else []
-    return f"SELECT e.id FROM edge e WHERE {' AND '.join(conditions)} ORDER BY e.id LIMIT :limit"
+    conditions += [held(ItemKind.EDGE)] if stated else []
+    start = f"edge e {standing('e', now)}" if stated else "edge e"
+    return f"SELECT e.id FROM {start} WHERE {' AND '.join(conditions)} ORDER BY e.id LIMIT :limit"
 
 
 @cache
 def listed_memories(now: bool, tests: str) -> str:
     """Select (create_time, id) of live memories that pass the tests, newest first."""
     return (
-        f"SELECT m.create_time, m.id FROM memory m {by('memory_newest', now)}"
+        f"SELECT m.create_time, m.id FROM memory m {by('memory_newest', now)} {standing('m', now)}"
         f" WHERE m.space = :space AND {live('m', now)}"
         f" AND (m.create_time, m.id) < (:before_time, :before_id){tests}"
         " ORDER BY m.create_time DESC, m.id DESC LIMIT :limit"
@@ -464,9 +406,9 @@ def live_items(kind: ItemKind, now: bool, stated: bool) -> str:
     alias = ALIAS[kind]
     return (
         f"SELECT {qualified(COLUMNS[kind], alias)} FROM {TABLE[kind]} {alias}"
-        f" {by(_BY_ID[kind], now)}"
+        f" {by(_BY_ID[kind], now)} {standing(alias, now)}"
         f" WHERE {alias}.space = :space AND {live(alias, now)}"
-        f"{' AND ' + held(kind, now) if stated else ''}"
+        f"{' AND ' + held(kind) if stated else ''}"
     )
 
 
@@ -474,12 +416,12 @@ def live_items(kind: ItemKind, now: bool, stated: bool) -> str:
 def counted(kind: ItemKind, now: bool, stated: bool) -> str:
     """Count (live items, turns among them, deleted items); `stated`: live ones held at :valid."""
     alias = ALIAS[kind]
-    alive = f"{alias}.deleted = 0{' AND ' + held(kind, now) if stated else ''}"
+    alive = f"{alias}.deleted = 0{' AND ' + held(kind) if stated else ''}"
     turn = f"{alias}.memory_kind = {MemoryKind.TURN:d}" if kind == ItemKind.MEMORY else "FALSE"
     return (
         f"SELECT count(*) FILTER (WHERE {alive}), count(*) FILTER (WHERE {alive} AND {turn}),"
         f" count(*) FILTER (WHERE {alias}.deleted = 1) FROM {TABLE[kind]} {alias}"
-        f" {by(_BY_ID[kind], now)}"
+        f" {by(_BY_ID[kind], now)} {standing(alias, now) if stated else ''}"
         f" WHERE {alias}.space = :space AND {current(alias, now)}"
     )
 

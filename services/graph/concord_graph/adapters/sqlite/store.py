@@ -55,6 +55,7 @@ from concord_graph.ports import (
     Reads,
     SessionUses,
     SpaceHead,
+    Unsettled,
     Writes,
 )
 
@@ -64,6 +65,7 @@ _HEADS = (
     "SELECT name, seq FROM space WHERE seq > 0 AND name >= ?1 AND (?2 = '' OR name < ?2)"
     " ORDER BY name"
 )
+_UNSETTLED = "SELECT name, unsettled, seq FROM space WHERE unsettled > 0 ORDER BY name"
 _LOG_PATIENCE = 0.2  # seconds to wait for readers of the log, while writes wait, too
 _STEPS_BETWEEN_LOOKS = 50_000  # of SQLite's virtual machine: about a millisecond
 
@@ -141,6 +143,13 @@ class SqliteStore:
             with self._transaction("BEGIN") as db:
                 found = db.execute(_HEADS, (start, before)).fetchall()
             return [SpaceHead(name, seq) for name, seq in found]
+
+        return await self._file.reading(work)
+
+    async def unsettled(self) -> Sequence[Unsettled]:
+        def work() -> list[Unsettled]:
+            with self._transaction("BEGIN") as db:
+                return [Unsettled(*row) for row in db.execute(_UNSETTLED).fetchall()]
 
         return await self._file.reading(work)
 

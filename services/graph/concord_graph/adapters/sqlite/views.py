@@ -10,6 +10,7 @@ from typing import Any
 
 from concord_graph.adapters.changes import LEAVE_THE_STATE
 from concord_graph.adapters.sqlite import filters, rows, statements
+from concord_graph.adapters.sqlite.revisions import ids_of
 from concord_graph.adapters.sqlite.statements import Seen
 from concord_graph.domain.items import (
     FOREVER,
@@ -201,11 +202,6 @@ class ViewReads:
 
     def _all(self, sql: str, bound: Any) -> list[rows.Row]:
         return self._db.execute(sql, bound).fetchall()
-
-
-def ids_of(ids: Collection[str]) -> str:
-    """Return ids as JSON text, which statements pass to json_each."""
-    return json.dumps(list(ids))
 
 
 def _ends(walk: Walk) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from concord_attestation.consent import GenesisRecord
 from concord_attestation.identifiers import new_id
 
 from concord_graph.adapters import changes, receipts
-from concord_graph.adapters.sqlite import erased_items, rows, space_erasure
+from concord_graph.adapters.sqlite import erased_items, rows, space_erasure, succession
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.recalls import RecallWrites
 from concord_graph.adapters.sqlite.revisions import current
@@ -28,6 +28,7 @@ from concord_graph.domain.items import (
     Record,
 )
 from concord_graph.domain.spelling import backwards, folded, names_of
+from concord_graph.domain.succession import UNTOUCHED, Standing
 from concord_graph.ports import Author, Change, ChangeType, Clock, Expected, Imported, Receipt
 
 # the digest of a revision is read from the change that wrote it
@@ -154,6 +155,21 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
                 for place, edge_id in enumerate(support.edges)
             ],
         )
+
+    async def put_standings(self, standings: Mapping[str, Standing], time: int) -> None:
+        for item_id, standing in standings.items():
+            bound = {"space": self._space, "id": item_id, "time": time}
+            self._db.execute(succession.DROP, bound)
+            self._db.execute(succession.CLOSE, bound)
+            if standing != UNTOUCHED:
+                self._db.execute(succession.PUT, bound | succession.bound(standing))
+
+    async def unsettled_from(self) -> int:
+        row = self._db.execute("SELECT unsettled FROM space WHERE id = ?", (self._space,))
+        return int(row.fetchone()[0])
+
+    async def keep_unsettled(self, first: int) -> None:
+        self._db.execute("UPDATE space SET unsettled = ? WHERE id = ?", (first, self._space))
 
     async def append(self, change: Change) -> None:
         self._insert("change", {"space": self._space, **changes.kept(change)})

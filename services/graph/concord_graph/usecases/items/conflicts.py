@@ -52,6 +52,7 @@ from concord_graph.ports import (
     Written,
 )
 from concord_graph.usecases.items.lineage import add_lineage, contradiction, refuse_linked
+from concord_graph.usecases.read import succession
 from concord_graph.usecases.write.conflicts import CONFLICT_ID, as_before
 from concord_graph.usecases.write.writer import Writer, written
 
@@ -182,7 +183,7 @@ class _Judged:
         successors: dict[str, set[str]] = {}
         for kind in (ItemKind.EDGE, ItemKind.MEMORY):
             views |= await tx.views(kind, ids, at)
-            found = await tx.successors(kind, ids, at)
+            found = await succession.successors(tx, kind, ids, at)
             successors |= {item_id: set(ones) for item_id, ones in found.items() if ones}
         replacing = {
             pair_of(edge.source.id, edge.target.id)

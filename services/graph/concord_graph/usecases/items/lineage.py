@@ -28,7 +28,9 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.links import Link, is_memory_id, meant_links, voice_of
 from concord_graph.domain.protection import is_constitutive
+from concord_graph.domain.succession import Value
 from concord_graph.ports import LinkParser, Reads, Ref, Written
+from concord_graph.usecases.read.succession import place_of
 from concord_graph.usecases.write.writer import Writer, etag_matches, written
 
 MOST_FORMER = 100_000
@@ -313,30 +315,18 @@ class _Walk:
                 continue
             if is_constitutive(edge) and not self._down:
                 continue  # no later value supersedes it
-            row = await self._tx.succession(edge, MOST_FORMER)
-            row = [each for each in row if each.id != self._in_no_row]
-            beyond = _beyond(edge, row, down=self._down)
+            if edge.relation not in await self._tx.functional():
+                continue
+            ((earlier, _, later),) = await self._tx.values_around([place_of(edge)], MOST_FORMER)
+            values = [each for each in earlier if not each.is_fixed] if self._down else later
+            beyond = _beyond(edge, [each for each in values if each.id != self._in_no_row])
             self._in_row |= beyond
             found |= beyond
         return found
 
 
-def _beyond(edge: Edge, row: Sequence[Edge], *, down: bool) -> set[str]:
-    """Return the ids of a succession's edges from the next other value on, in one direction."""
-    others = [
-        each
-        for each in row
-        if each.effective_from != edge.effective_from
-        and (each.effective_from < edge.effective_from) == down
-        and not (down and is_constitutive(each))
-    ]
-    instants = [each.effective_from for each in others if each.target != edge.target]
-    if not instants:
-        return set()
-    nearest = max(instants) if down else min(instants)
-    return {
-        each.id
-        for each in others
-        if each.target != edge.target
-        or (each.effective_from != nearest and (each.effective_from < nearest) == down)
-    }
+def _beyond(edge: Edge, values: Sequence[Value]) -> set[str]:
+    """Return the ids of a row's values, nearest first, from the next one on with another target."""
+    away = {each.id: abs(each.begins - edge.effective_from) for each in values}
+    others = [each.id for each in values if each.target_id != edge.target.id]
+    return {*others, *(i for i in away if others and away[i] > away[others[0]])}

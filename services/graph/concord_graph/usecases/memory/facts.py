@@ -103,7 +103,7 @@ async def move_facts_back(writer: Writer, restored: Edge, then: int) -> None:
 
 
 async def _put_facts(writer: Writer, memory_id: str, edges: Sequence[str], time: int) -> None:
-    await writer.tx.put_facts(Support(memory_id, tuple(edges), time))
+    await writer.put_facts(Support(memory_id, tuple(edges), time))
 
 
 async def _are_there(tx: Reads, edge_ids: Sequence[str]) -> bool:

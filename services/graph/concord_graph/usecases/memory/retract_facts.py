@@ -56,7 +56,7 @@ class FactRetraction:
         ids = await tx.ever_facts_of(self._memory.id)
         if await tx.facts_of(self._memory.id):
             time = self._memory.revision.record_from
-            await tx.put_facts(Support(self._memory.id, (), time))
+            await self._writer.put_facts(Support(self._memory.id, (), time))
         gone: list[Edge] = []
         for edge in [await tx.edge(edge_id) for edge_id in ids]:
             if edge is None or edge.erase_time or not await follows_facts(self._writer, edge):

@@ -15,6 +15,7 @@ from concord_graph.usecases.read.shown import (
     with_heads,
     with_orphans,
 )
+from concord_graph.usecases.read.succession import place_of
 
 MOST_ITEMS = 1_000
 
@@ -82,14 +83,12 @@ async def _taking_turns(tx: Reads, item_id: str, at: Instant) -> set[str]:
 
 async def _in_succession(tx: Reads, ids: set[str], at: Instant) -> set[str]:
     """Return the live edges that precede or succeed any of these edges in time (G2, T2)."""
-    found: set[str] = set()
-    for view in (await tx.views(ItemKind.EDGE, ids, at)).values():
-        edge = view.item
-        if not isinstance(edge, Edge) or edge.deleted or edge.is_lineage or edge.id in found:
-            continue
-        row = await tx.succession(edge, MOST_ITEMS + 1, at.record)
-        found |= {other.id for other in row}
-    return found
+    functional = await tx.functional(at.record)
+    found = await tx.items(ids, at.record) if functional else {}
+    edges = [edge for edge in found.values() if isinstance(edge, Edge) and not edge.deleted]
+    places = [place_of(edge) for edge in edges if edge.relation in functional]
+    rows = await tx.values_around(places, MOST_ITEMS + 1, at.record) if places else ()
+    return {value.id for around in rows for part in around for value in part}
 
 
 async def _assembled(

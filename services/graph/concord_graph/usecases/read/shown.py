@@ -19,10 +19,10 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.relevance import default_importance, relevance
 from concord_graph.ports import Reads, Step, View, Walk
+from concord_graph.usecases.read.succession import above, amending
 
 MOST_HEADS = 100
 MOST_AMENDMENTS = 100
-MOST_CHAIN_ITEMS = 10_000
 
 
 class Shown(NamedTuple):
@@ -108,29 +108,27 @@ async def with_amendments(tx: Reads, views: Sequence[View], at: Instant) -> list
     """Fill in the live amendments of items (T4), at most MOST_AMENDMENTS each."""
     found: dict[str, list[str]] = {}
     for kind in (ItemKind.EDGE, ItemKind.MEMORY):
-        if ids := [view.item.id for view in views if view.item.kind == kind]:
-            found |= await _amendments(tx, kind, ids, at)
+        found |= await _amendments(tx, kind, [v for v in views if v.item.kind == kind], at)
     if not found:
         return list(views)
     return [_amended(view, found.get(view.item.id, ())) for view in views]
 
 
 async def _amendments(
-    tx: Reads, kind: ItemKind, ids: Collection[str], at: Instant
+    tx: Reads, kind: ItemKind, views: Sequence[View], at: Instant
 ) -> dict[str, list[str]]:
     """Return the live, current items that amend each item, ordered by valid time."""
-    amending = await tx.amending(kind, ids, at.record)
-    if not amending:
+    by = await amending(tx, views, at)
+    if not by:
         return {}
-    known = await tx.views(kind, {each for ones in amending.values() for each in ones}, at)
+    known = await tx.views(kind, {each for ones in by.values() for each in ones}, at)
     begun = {
         view.item.id: (view.supersession.effective_from, view.item.id)
         for view in known.values()
         if not view.item.deleted and view.supersession.is_current(at.valid)
     }
     return {
-        item_id: sorted(begun.keys() & ones, key=begun.__getitem__)
-        for item_id, ones in amending.items()
+        item_id: sorted(begun.keys() & ones, key=begun.__getitem__) for item_id, ones in by.items()
     }
 
 
@@ -143,13 +141,13 @@ def _amended(view: View, ids: Sequence[str]) -> View:
 
 async def with_ends(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
     """Fill in the heads of superseded items' chains (T2); mark lineage that lost an end (V8)."""
-    above: dict[str, Collection[str]] = {}
+    newer: dict[str, Collection[str]] = {}
     replaced = [view for view in views if view.supersession.is_superseded(at.valid)]
     for kind in (ItemKind.EDGE, ItemKind.MEMORY):
         if ids := {view.item.id for view in replaced if view.item.kind == kind}:
-            above |= await _above(tx, kind, ids, at)
+            newer |= await above(tx, kind, ids, at)
     ended = [
-        _with_heads(view, above) if view.supersession.is_superseded(at.valid) else view
+        _with_heads(view, newer) if view.supersession.is_superseded(at.valid) else view
         for view in views
     ]
     return await with_orphans(tx, ended, at)
@@ -218,26 +216,13 @@ def _orphaned(view: View) -> View:
     return view._replace(supersession=view.supersession._replace(orphaned=True))
 
 
-async def _above(
-    tx: Reads, kind: ItemKind, ids: Collection[str], at: Instant
-) -> dict[str, Collection[str]]:
-    """Return the successors of these ids and of their successors; a head has none."""
-    above: dict[str, Collection[str]] = {}
-    frontier = set(ids)
-    while frontier and len(above) < MOST_CHAIN_ITEMS:
-        found = await tx.successors(kind, frontier, at)
-        above |= {item_id: found.get(item_id, ()) for item_id in frontier}
-        frontier = {item_id for ones in found.values() for item_id in ones} - above.keys()
-    return above
-
-
-def _with_heads(view: View, above: Mapping[str, Collection[str]]) -> View:
+def _with_heads(view: View, newer: Mapping[str, Collection[str]]) -> View:
     heads: set[str] = set()
     seen = {view.item.id}
     frontier = [view.item.id]
     while frontier:
         item_id = frontier.pop()
-        successors = set(above.get(item_id, ()))
+        successors = set(newer.get(item_id, ()))
         if not successors:  # an item that only ended has no head, not itself as one
             heads.update(view.supersession.head_ids if item_id == view.item.id else [item_id])
         frontier += successors - seen

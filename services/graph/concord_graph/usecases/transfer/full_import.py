@@ -57,6 +57,7 @@ from concord_graph.usecases.transfer.full_lines import (
     decode,
     kind_of,
 )
+from concord_graph.usecases.write import standings
 from concord_graph.usecases.write.commands import IMPORT
 from concord_graph.usecases.write.writer import Writer
 
@@ -211,6 +212,8 @@ class FullImport:
                 raise self._wrong("has edges that are not the facts of their memory")
             last = line.memory_id
             await tx.put_facts(line)
+            time = change.record_time
+            await standings.settle_facts(tx, line.memory_id, line.edges, time, time)
             line = self._body(next(lines))
         if isinstance(item, Memory) and not await self._states_all(item):
             raise self._wrong("comes too early: the edges are missing that a memory's facts are")
@@ -247,6 +250,7 @@ class FullImport:
         if item.revision.record_until != FOREVER:
             self._closing[item.id] = item.revision.record_until
         await self._writer.replay(as_put(item), change)
+        await standings.settle_again(self._writer.tx, before, item, change.record_time)
 
     async def _before(self, item: Record) -> Record | None:
         tx, number = self._writer.tx, item.revision.number

@@ -24,6 +24,7 @@ from concord_graph.domain.items import (
 from concord_graph.domain.protection import is_constitutive
 from concord_graph.ports import GaveWay, GivenWay, Reads, Ref, View
 from concord_graph.usecases.read.shown import with_ends
+from concord_graph.usecases.read.succession import amending
 
 MOST_LISTED = 1_000
 MOST_LOOKED_AT = 10_000
@@ -92,7 +93,8 @@ async def gave_way(tx: Reads, moved: Moved, shown: Collection[Ref], now: int) ->
         if ids:
             views = await tx.views(kind, ids, Instant(now))
             found |= await _superseded(tx, moved, views, found, Instant(now))
-            found |= await _amended(tx, kind, [i for i in ids if i not in found], moved)
+            left = [view for item_id, view in views.items() if item_id not in found]
+            found |= await _amended(tx, kind, left, moved, Instant(now))
     listed = [item_id for item_id in sorted(found) if item_id not in own]
     items = tuple(found[item_id] for item_id in listed[:MOST_LISTED])
     return GaveWay(len(listed), items, truncated=len(kinds) > MOST_LOOKED_AT)
@@ -139,13 +141,14 @@ async def _has_ended(tx: Reads, item: Item, moved: Moved, ended: Collection[str]
     return bool(ended) and not set(await tx.facts_of(item.id)).isdisjoint(ended)
 
 
-async def _amended(tx: Reads, kind: ItemKind, ids: list[str], moved: Moved) -> dict[str, GivenWay]:
-    lineage = ((item_id, moved.lineage.get(item_id)) for item_id in ids)
+async def _amended(
+    tx: Reads, kind: ItemKind, views: list[View], moved: Moved, at: Instant
+) -> dict[str, GivenWay]:
+    lineage = ((view.item.id, moved.lineage.get(view.item.id)) for view in views)
     by = {i: edge for i, edge in lineage if edge and edge.relation == Relation.AMENDS}
-    amending = await tx.amending(kind, by) if by else {}
-    live = await tx.kinds(by) if by else {}
+    found = await amending(tx, [view for view in views if view.item.id in by], at) if by else {}
     return {
         item_id: GivenWay(item_id, kind, Relation.AMENDS, edge.source.id)
         for item_id, edge in by.items()
-        if item_id in live and edge.source.id in amending.get(item_id, ())
+        if edge.source.id in found.get(item_id, ())
     }

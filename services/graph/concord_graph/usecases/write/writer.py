@@ -24,6 +24,7 @@ from concord_graph.domain.errors import (
     ItemExists,
     SafeguardViolation,
 )
+from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
     HIDING,
@@ -43,7 +44,7 @@ from concord_graph.domain.items import (
 from concord_graph.domain.protection import Surroundings
 from concord_graph.ports import Author, Change, ChangeType, Outcome, Ref, Writes, Written
 from concord_graph.usecases.read.attested import digests_of_ends
-from concord_graph.usecases.write import affected, conflicts
+from concord_graph.usecases.write import conflicts, standings
 from concord_graph.usecases.write.gave_way import Moved
 
 ItemT = TypeVar("ItemT", Node, Edge, Memory)
@@ -176,7 +177,7 @@ class Writer:
         after, needs_consent = await self._protected(before, after)
         item = await self._record(before, after, needs_consent=needs_consent)
         self._note(before, item, needs_consent=needs_consent)
-        changed = await affected.by_item(self.tx, before, item)
+        changed = await standings.settle(self.tx, before, item, item.revision.record_from)
         self.moved.note(before, item, changed)
         await self._announce(changed)
         await self._follow(before, item)
@@ -277,13 +278,19 @@ class Writer:
         self._note(before, edge, needs_consent=needs_consent)
         return edge
 
+    async def put_facts(self, support: Support) -> None:
+        """Store which edges a memory's facts are, and how it stands with them."""
+        await self.tx.put_facts(support)
+        await standings.settle_facts(self.tx, support.memory_id, support.edges, support.record_from)
+
     async def declare(
         self, before: DeclaredRelation | None, after: DeclaredRelation
     ) -> DeclaredRelation:
         """Write the declaration of a relation, which protection does not restrict."""
         declared = await self._record(before, after)
         self._note(before, declared, needs_consent=False)
-        changed = await affected.by_declaration(self.tx, before, declared)
+        time = declared.revision.record_from
+        changed = await standings.settle_declaration(self.tx, before, declared, time)
         self.moved.items |= changed
         if after.functional:
             self.moved.declared.add(after.name)
@@ -308,7 +315,7 @@ class Writer:
             self._owed = None
         await self._announce(owed)
 
-    async def _announce(self, changed: affected.Affected) -> None:
+    async def _announce(self, changed: standings.Affected) -> None:
         if self._owed is not None:
             self._owed |= changed
             return
@@ -511,7 +518,7 @@ class Writer:
 
     async def _is_frozen(self, before: Item | None, item: Item) -> bool:
         """Return whether an item is frozen; a new one may be if its id was pinned before."""
-        return not affected.is_drawn(before, item) and await self.is_frozen(item.id)
+        return not standings.is_drawn(before, item) and await self.is_frozen(item.id)
 
     async def _agreed_twin(self, before: Item | None, edge: Edge) -> str:
         """Return the id of another edge of the triple, of any valid time, that is constitutive or

@@ -13,7 +13,8 @@ from itertools import pairwise, permutations
 import pytest
 from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from graph_world import DAY, START, SUPERSEDES, Calls, fact, micros, stamp
+from google.protobuf.timestamp_pb2 import Timestamp
+from graph_world import DAY, START, SUPERSEDES, Calls, fact, micros, named, stamp
 
 SUBJECTS, CHANGES = 4, 5
 STANDING = feed_pb2.CHANGE_TYPE_STANDING_CHANGED
@@ -265,3 +266,28 @@ async def test_a_value_that_holds_is_its_own_head_on_any_page(home: Calls) -> No
     page = (await home.graph.ListEdges(graph_pb2.ListEdgesRequest())).edges
     for edge in page:
         assert edge.supersession == (await home.get_edge(edge.id)).supersession
+
+
+async def test_erasing_a_value_changes_no_past(home: Calls) -> None:
+    """T3 M4 What it ended had ended, as it was known then; now it goes on."""
+    await home.declare("LIVES_IN")
+    first = await home.add("A", facts=[fact("Ann", "LIVES_IN", "Ulm")], valid_from=stamp(FIRST))
+    then = (await home.changes())[-1].record_time
+    later = stamp(FIRST + DAY)
+    second = await home.add("B", facts=[fact("Ann", "LIVES_IN", "Rom")], valid_from=later)
+    known = (await home.changes())[-1].record_time
+
+    async def ends(record: Timestamp | None = None) -> list[int]:
+        as_of = type_pb2.AsOf(record_time=record) if record else None
+        triple = graph_pb2.Triple(source=named("Ann"), relation="LIVES_IN", target=named("Ulm"))
+        edge = await home.graph.GetEdge(graph_pb2.GetEdgeRequest(triple=triple, as_of=as_of))
+        memory = await home.memory.GetMemory(memory_pb2.GetMemoryRequest(id=first.id, as_of=as_of))
+        both = (edge.edge.supersession, memory.memory.supersession)
+        return [micros(each.superseded_from) for each in both]
+
+    told = [await ends(then), await ends(known)]
+    await home.erase(second)
+
+    assert told == [[0, 0], [FIRST + DAY] * 2]
+    assert [await ends(then), await ends(known)] == told
+    assert await ends() == [0, 0]
