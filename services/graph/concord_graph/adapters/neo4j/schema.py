@@ -117,12 +117,11 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
 }
 _CONVERSIONS: Mapping[int, Sequence[str]] = {
     15: (
-        "MATCH (s:Space) WHERE s.seq > 0 SET s.unsettled = coalesce(s.unsettled, 1)",
         "DROP INDEX concord_replacing_source IF EXISTS",
         "DROP INDEX concord_replacing_target IF EXISTS",
     ),
 }
-"""What to run, besides, on a schema of that version. How items stood was not kept in 15."""
+"""What to run, besides, on a schema of that version."""
 
 
 async def prepare(session: AsyncSession, *, restoring: bool = False) -> str:

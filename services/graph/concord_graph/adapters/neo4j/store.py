@@ -73,8 +73,10 @@ _HEADS = (
     " RETURN s.space, s.seq ORDER BY s.space"
 )
 _UNSETTLED = (
-    "MATCH (s:Space) WHERE s.unsettled > 0 RETURN s.space, s.unsettled, s.seq ORDER BY s.space"
+    "MATCH (s:Space) WITH s, coalesce(s.unsettled, 1) AS first WHERE s.seq > 0 AND first > 0"
+    " RETURN s.space, first, s.seq ORDER BY s.space"
 )
+"""A space without the number is of schema 15, which kept no standings, or of a copy of such."""
 
 
 class Neo4jStore:

@@ -64,7 +64,8 @@ from concord_graph.ports import (
 
 _ROWS_A_STATEMENT = 2_000
 _LOCK = (
-    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0 SET s.holder = randomUUID()"
+    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0, s.unsettled = 0"
+    " SET s.holder = randomUUID()"
     " WITH s OPTIONAL MATCH (r:Request {principal: $principal, method: $method,"
     " request_id: $request_id}) RETURN s.seq, s.last_time,"
     " properties(r),"
@@ -182,7 +183,7 @@ class Neo4jWrites(LearntReads):
         self._viewed = ({}, ())
 
     async def unsettled_from(self) -> int:
-        ((first,),) = await self.ask("MATCH (s:Space) RETURN coalesce(s.unsettled, 0)")
+        ((first,),) = await self.ask("MATCH (s:Space) RETURN coalesce(s.unsettled, 1)")
         return int(first)
 
     async def keep_unsettled(self, first: int) -> None:
