@@ -142,7 +142,7 @@ class SupersessionReads(Protocol):
         """Return edges and memories, deleted ones too; unknown ids are absent."""
         ...
 
-    async def rivals(self, relation: str, limit: int, record: int = FOREVER) -> Sequence[str]:
+    async def rivals(self, relation: str, limit: int) -> Sequence[str]:
         """Return up to `limit` ids of live edges of a relation whose source has another target at
         another instant: their supersession depends on whether the relation is functional."""
         ...
@@ -159,11 +159,7 @@ class SupersessionReads(Protocol):
         ...
 
     async def stating(
-        self,
-        edge_ids: Collection[str],
-        after: str = "",
-        limit: int | None = None,
-        record: int = FOREVER,
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
     ) -> Sequence[tuple[str, int]]:
         """Return live memories that state any of the edges, with an id greater than `after`, by id:
         (id, place of the fact among its facts)."""

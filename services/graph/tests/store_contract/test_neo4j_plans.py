@@ -80,11 +80,9 @@ def _reads() -> dict[str, Callable[[Known], str]]:
         "standings": succession.standings,
         "values around": succession.values_around,
         "exits of": succession.exits_of,
-        "rivals": succession.rivals,
         "items": statements.items,
         "amendments": statements.amendments,
         "facts": fact_edges.facts_of_each,
-        "stating": fact_edges.stating,
     }
     for kind in ITEMS:
         found[f"views of {kind.name}"] = lambda known, kind=kind: statements.views(
@@ -105,6 +103,8 @@ def _others() -> dict[str, str]:
         "latest change": views._LATEST_CHANGE,
         "ever functional": succession.EVER_FUNCTIONAL,
         "put standings": succession.PUT,
+        "rivals": succession.RIVALS,
+        "stating": fact_edges.STATING,
         "first change": layers._FIRST_SEQ,
         "erase": erased_items._ERASE,
         "ever facts": fact_edges.EVER_FACTS,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from concord_graph.domain.items import FOREVER, Instant, ItemKind
+from concord_graph.domain.items import Instant, ItemKind
 from concord_graph.domain.succession import UNTOUCHED, Standing
 from concord_graph.ports import GraphStore, Reads, Writes
 from concord_graph.usecases.write.standings import Settling
@@ -35,7 +35,7 @@ async def kept_and_anew(
         ids = await all_ids(tx)
         found.append(await tx.standings(ids))
         await tx.put_standings(dict.fromkeys(ids, UNTOUCHED), tx.last_time + 1)
-        await Settling(tx, tx.last_time + 1, FOREVER).settle(ids)
+        await Settling(tx, tx.last_time + 1).settle(ids)
         found.append(await tx.standings(ids))
         raise _RolledBack
 

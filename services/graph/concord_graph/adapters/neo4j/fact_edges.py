@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from concord_graph.adapters.neo4j.patterns import Known, bringing, seen
+from concord_graph.adapters.neo4j.patterns import Known, seen
 from concord_graph.domain.items import FOREVER
 
 MOST_SOURCES: Final = 100
@@ -39,6 +39,13 @@ SUPPORTS: Final = (
 )
 """(time, memory's id, place, edge's id) of facts that began between $since and $until (µs) and
 lasted, and of facts that ended then, with the place -1."""
+STATING: Final = (
+    f"MATCH {seen('p', 'Support', None, by='edge_id')}"
+    " AND p.edge_id IN $ids AND p.memory_id > $after"
+    " MATCH (d:Memory {id: p.memory_id})"
+    " RETURN p.memory_id AS id, p.place AS place ORDER BY id, place LIMIT $limit"
+)
+"""(id, place) of the live memories after $after that state an edge among $ids."""
 PUT: Final = (
     "CALL () { MATCH (p:Support {memory_id: $id}) WHERE p.place IS NOT NULL"
     " SET p.record_until = $time REMOVE p:Support }"
@@ -66,15 +73,4 @@ def facts_of_each(known: Known) -> str:
     return (
         f"UNWIND $asked AS ask MATCH {seen('p', 'Support', known, 'memory_id: ask.id', by=by)}"
         " AND p.place IS NOT NULL RETURN p.memory_id AS id, p.edge_id ORDER BY id, p.place"
-    )
-
-
-@cache
-def stating(known: Known) -> str:
-    """Select (id, place) of the live memories after $after that state an edge among $ids."""
-    return (
-        f"{bringing(known)}MATCH {seen('p', 'Support', known, by='edge_id')}"
-        " AND p.edge_id IN $ids AND p.memory_id > $after"
-        f" MATCH {seen('d', 'Memory', known, 'id: p.memory_id')}"
-        " RETURN p.memory_id AS id, p.place AS place ORDER BY id, place LIMIT $limit"
     )

@@ -112,9 +112,9 @@ class Neo4jReads(Neo4jViews):
         found = await self._items(text, **_at(at), after=after, limit=limit)
         return [records.relation(relation) for relation in found]
 
-    async def rivals(self, relation: str, limit: int, record: int = FOREVER) -> Sequence[str]:
-        bound = {"relation": relation, "limit": limit, "asked": [{"record": record}]}
-        return [row[0] for row in await self.ask(succession.rivals(known_at(record)), **bound)]
+    async def rivals(self, relation: str, limit: int) -> Sequence[str]:
+        found = await self.ask(succession.RIVALS, relation=relation, limit=limit)
+        return [row[0] for row in found]
 
     async def items(
         self, ids: Collection[str], record: int = FOREVER
@@ -141,19 +141,13 @@ class Neo4jReads(Neo4jViews):
         return found
 
     async def stating(
-        self,
-        edge_ids: Collection[str],
-        after: str = "",
-        limit: int | None = None,
-        record: int = FOREVER,
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
     ) -> Sequence[tuple[str, int]]:
         """Return live memories that state any of the edges; no statement if none ever had facts."""
         if not self._stated:
             return ()
         bound = {"ids": list(edge_ids), "after": after, "limit": limit or FOREVER}
-        text = fact_edges.stating(known_at(record))
-        rows = await self.ask(text, **bound, asked=[{"record": record}])
-        return [(row[0], row[1]) for row in rows]
+        return [(row[0], row[1]) for row in await self.ask(fact_edges.STATING, **bound)]
 
     async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
         if not self._stated:

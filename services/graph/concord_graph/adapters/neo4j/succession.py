@@ -109,20 +109,6 @@ def exits_of(known: Known) -> str:
 
 
 @cache
-def rivals(known: Known) -> str:
-    """Select the live edges of $relation whose source has another target at another instant."""
-    other = (
-        f"{_held('s', 'e.source_id', 'e.relation', known)} AND s.target_id <> e.target_id"
-        " AND s.effective_from <> e.effective_from"
-    )
-    return (
-        f"{bringing(known)}MATCH {seen('e', 'Edge', known, 'relation: $relation', by=_ROW)}"
-        " AND e.source_id IS NOT NULL AND e.effective_from IS NOT NULL"
-        f" AND {exists(other)} RETURN e.id LIMIT $limit"
-    )
-
-
-@cache
 def declared(known: Known) -> str:
     """Select the declaration of the relation $name."""
     return (
@@ -154,3 +140,12 @@ def _held(alias: str, source: str, relation: str, known: Known) -> str:
     """Return the live values of a row, up to and with the WHERE."""
     never = exists(f"{_standing('v', alias, known)} AND v.never_held")
     return f"{_row(alias, source, relation, known)} AND NOT {never}"
+
+
+RIVALS: Final = (
+    f"MATCH {seen('e', 'Edge', None, 'relation: $relation', by=_ROW)}"
+    " AND e.source_id IS NOT NULL AND e.effective_from IS NOT NULL AND EXISTS { MATCH"
+    f" {_held('s', 'e.source_id', 'e.relation', None)} AND s.target_id <> e.target_id"
+    " AND s.effective_from <> e.effective_from } RETURN e.id LIMIT $limit"
+)
+"""The live edges of $relation whose source has another target at another instant."""

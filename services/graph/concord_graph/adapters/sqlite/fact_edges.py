@@ -50,6 +50,15 @@ SUPPORTS = (
 lasted, and of facts that ended then, with the place -1."""
 
 
+STATING = (
+    f"SELECT p.memory_id, p.place FROM {_support('p', 'edge', True)}"
+    f" CROSS JOIN memory d ON d.space = p.space AND d.id = p.memory_id AND {live('d', True)}"
+    f" WHERE p.space = :space AND p.edge_id IN {IDS} AND p.memory_id > :after"
+    f" AND {current('p', True)} ORDER BY p.memory_id, p.place LIMIT :limit"
+)
+"""(id, place) of the live memories after :after that state an edge among :ids."""
+
+
 class FactReads:
     """The part of a view that reads which memories state which edges."""
 
@@ -69,21 +78,10 @@ class FactReads:
         return found
 
     async def stating(
-        self,
-        edge_ids: Collection[str],
-        after: str = "",
-        limit: int | None = None,
-        record: int = FOREVER,
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
     ) -> Sequence[tuple[str, int]]:
-        bound = {
-            "space": self._space,
-            "ids": ids_of(edge_ids),
-            "after": after,
-            "limit": limit or -1,
-            "record": record,
-        }
-        found = self._db.execute(stating(record == FOREVER), bound)
-        return [(row[0], row[1]) for row in found]
+        bound = {"space": self._space, "ids": ids_of(edge_ids), "after": after}
+        return self._db.execute(STATING, bound | {"limit": limit or -1}).fetchall()
 
     async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
         return [
@@ -102,16 +100,6 @@ class FactReads:
     async def supports(self, since: int, until: int) -> Sequence[Support]:
         bound = {"space": self._space, "since": since, "until": until}
         return supports_of(self._db.execute(SUPPORTS, bound))
-
-
-def stating(now: bool) -> str:
-    """Select (id, place) of the live memories after :after that state an edge among :ids."""
-    return (
-        f"SELECT p.memory_id, p.place FROM {_support('p', 'edge', now)}"
-        f" CROSS JOIN memory d ON d.space = p.space AND d.id = p.memory_id AND {live('d', now)}"
-        f" WHERE p.space = :space AND p.edge_id IN {IDS} AND p.memory_id > :after"
-        f" AND {current('p', now)} ORDER BY p.memory_id, p.place LIMIT :limit"
-    )
 
 
 def facts_of_each(now: bool) -> str:

@@ -141,9 +141,9 @@ class SqliteReads(
         found = self._all(sql, {**self._at(at), "after": after, "limit": limit})
         return [rows.relation(row) for row in found]
 
-    async def rivals(self, relation: str, limit: int, record: int = FOREVER) -> Sequence[str]:
-        bound = {"space": self._space, "relation": relation, "limit": limit, "record": record}
-        return [row[0] for row in self._all(succession.rivals(record == FOREVER), bound)]
+    async def rivals(self, relation: str, limit: int) -> Sequence[str]:
+        bound = {"space": self._space, "relation": relation, "limit": limit}
+        return [row[0] for row in self._all(succession.RIVALS, bound)]
 
     async def functional(self, record: int = FOREVER) -> Collection[str]:
         bound = {"space": self._space, "record": record}

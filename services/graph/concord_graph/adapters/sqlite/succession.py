@@ -133,16 +133,16 @@ def exits_of(now: bool) -> str:
     )
 
 
-@cache
-def rivals(now: bool) -> str:
-    """Select the live edges of :relation whose source has another target at another instant."""
-    other = _row("s", "k", "e.source_id", "e.relation", now)
-    return (
-        "SELECT e.id FROM edge e INDEXED BY edge_succession WHERE e.seq > 0 AND e.space = :space"
-        f" AND e.relation = :relation AND {live('e', now)}"
-        f" AND EXISTS (SELECT 1 FROM {other} AND s.target_id <> e.target_id"
-        " AND s.effective_from <> e.effective_from) LIMIT :limit"
-    )
+_OTHER = (
+    f"{_row('s', 'k', 'e.source_id', 'e.relation', True)} AND s.target_id <> e.target_id"
+    " AND s.effective_from <> e.effective_from"
+)
+RIVALS = (
+    "SELECT e.id FROM edge e INDEXED BY edge_succession WHERE e.seq > 0 AND e.space = :space"
+    f" AND e.relation = :relation AND {live('e', True)} AND EXISTS (SELECT 1 FROM {_OTHER})"
+    " LIMIT :limit"
+)
+"""The live edges of :relation whose source has another target at another instant."""
 
 
 @cache

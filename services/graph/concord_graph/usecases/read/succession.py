@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 
-from concord_graph.domain.items import Edge, Instant, ItemKind, Memory
+from concord_graph.domain.items import Edge, Instant, ItemKind, Memory, Record
 from concord_graph.domain.succession import (
     UNTOUCHED,
     Replacement,
@@ -69,18 +69,22 @@ async def amending(tx: Reads, views: Iterable[View], at: Instant) -> Mapping[str
         older, standing = items[edge.target.id], standings.get(edge.target.id, Standing())
         if not isinstance(older, (Edge, Memory)):
             continue
-        makers = await makers_of(tx, edge, older)
+        makers = await makers_of(tx.revisions, edge, older)
         if counts(Replacement(edge, older, makers), older, fixed=standing.is_fixed):
             found[older.id].add(edge.source.id)
     return found
 
 
-async def makers_of(tx: Reads, lineage: Edge, older: Edge | Memory) -> tuple[str, str]:
+async def makers_of(
+    revisions: Callable[[Sequence[Ref]], Awaitable[Sequence[Record | None]]],
+    lineage: Edge,
+    older: Edge | Memory,
+) -> tuple[str, str]:
     """Return who first wrote lineage and its older side, where that matters."""
     if lineage.governed or not is_early(lineage, older):
         return ("", "")
     firsts = [Ref(ItemKind.EDGE, lineage.id, 1), Ref(ItemKind.MEMORY, older.id, 1)]
-    wrote, made = await tx.revisions(firsts)
+    wrote, made = await revisions(firsts)
     return (
         wrote.revision.principal if wrote else "",
         made.revision.principal if made else "",

@@ -57,8 +57,8 @@ from concord_graph.usecases.transfer.full_lines import (
     decode,
     kind_of,
 )
-from concord_graph.usecases.write import standings
 from concord_graph.usecases.write.commands import IMPORT
+from concord_graph.usecases.write.sweep import Sweep
 from concord_graph.usecases.write.writer import Writer
 
 LONGEST_LINE = 8 << 20
@@ -93,6 +93,7 @@ class FullImport:
         self._closing: dict[str, int] = {}  # id -> when (µs) its newest revision is said to end
         self._hashed = hashlib.sha256()
         self._agreed = Agreed()
+        self._sweep = Sweep()
 
     async def run(self, governed: GovernedChanges, erasing: Erasing) -> None:
         """Import all of it.
@@ -194,6 +195,8 @@ class FullImport:
                     raise self._wrong("is not the receipt of the erasure before")
                 await erasing.open(self._writer.tx, line)
                 line = self._body(next(lines))
+        for time, settled in self._sweep.drain():
+            await self._writer.tx.put_standings(settled, time)
         for change in sequence.due():
             await self._writer.replay(None, change)
         if sequence.left or self._closing:
@@ -212,8 +215,7 @@ class FullImport:
                 raise self._wrong("has edges that are not the facts of their memory")
             last = line.memory_id
             await tx.put_facts(line)
-            time = change.record_time
-            await standings.settle_facts(tx, line.memory_id, line.edges, time, time)
+            await self._sweep.settle_facts(line.memory_id, line.edges, change.record_time)
             line = self._body(next(lines))
         if isinstance(item, Memory) and not await self._states_all(item):
             raise self._wrong("comes too early: the edges are missing that a memory's facts are")
@@ -250,7 +252,7 @@ class FullImport:
         if item.revision.record_until != FOREVER:
             self._closing[item.id] = item.revision.record_until
         await self._writer.replay(as_put(item), change)
-        await standings.settle_again(self._writer.tx, before, item, change.record_time)
+        await self._sweep.settle(item, change.record_time)
 
     async def _before(self, item: Record) -> Record | None:
         tx, number = self._writer.tx, item.revision.number

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from concord_graph.domain.items import Edge
 from concord_graph.domain.succession import MOST_FORMER, Value, former_values, next_values
-from concord_graph.ports import ValuesAround, Writes
+from concord_graph.ports import ValuesAround
+from concord_graph.ports.surroundings import Surroundings
 from concord_graph.usecases.read.succession import FIRST_LOOK, FURTHER, place_of, value_of
 
 
@@ -25,17 +26,16 @@ class Neighbours(NamedTuple):
 
 
 class Rows:
-    """The rows of a space as a write finds them, known at a record time (µs)."""
+    """The rows of a space as a write finds them."""
 
-    def __init__(self, tx: Writes, record: int) -> None:
+    def __init__(self, tx: Surroundings) -> None:
         self._tx = tx
-        self._record = record
         self._functional: Collection[str] | None = None
 
     async def is_functional(self, relation: str) -> bool:
         """Return whether a relation holds one value at a time."""
         if self._functional is None:
-            self._functional = await self._tx.functional(self._record)
+            self._functional = await self._tx.functional()
         return relation in self._functional
 
     async def neighbours(self, values: Sequence[Edge]) -> list[Neighbours]:
@@ -74,7 +74,7 @@ class Rows:
         most, undecided = FIRST_LOOK, list(range(len(values)))
         while undecided:
             places = [place_of(values[i]) for i in undecided]
-            looked = await self._tx.values_around(places, most, self._record)
+            looked = await self._tx.values_around(places, most)
             for i, around in zip(undecided, looked, strict=True):
                 found[i] = around
             undecided = [

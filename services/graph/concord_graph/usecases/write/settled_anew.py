@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
 
 from concord_graph.domain.facts import Support
-from concord_graph.domain.items import FOREVER, ItemKind
-from concord_graph.ports import Change, ChangeType, GraphStore, OperationFilter, Ref, Writes
-from concord_graph.usecases.write.standings import settle_again, settle_facts
+from concord_graph.domain.items import ItemKind, Record
+from concord_graph.domain.succession import Standing
+from concord_graph.ports import (
+    Change,
+    ChangeType,
+    GraphStore,
+    OperationFilter,
+    Reads,
+    Ref,
+    Unsettled,
+    Writes,
+)
+from concord_graph.usecases.write.sweep import Sweep
 
 _A_PAGE = 1_000
 _REVISIONS = OperationFilter(
@@ -20,61 +32,82 @@ _REVISIONS = OperationFilter(
 )
 
 
+class _Page(NamedTuple):
+    """Changes with the revisions that they wrote, and which edges became facts by them."""
+
+    changes: Sequence[Change]
+    revisions: Sequence[Record | None]
+    supports: Sequence[Support]
+
+
 async def settle_store(store: GraphStore, tell: Callable[[str, int, int], None]) -> None:
-    """Go through the record of each such space, change by change.
+    """Go through the record of each such space, in pages of changes.
 
     What was worked out stays when the program is stopped. `tell` is given the space, the changes
     that were gone through, and all of them.
     """
     for unsettled in await store.unsettled():
-        first = unsettled.first
-        while first:
-            tell(unsettled.space, first - 1, unsettled.seq)
-            first = await store.write(unsettled.space, _page)
+        await _settle_space(store, unsettled, partial(tell, unsettled.space))
 
 
-async def _page(tx: Writes) -> int:
-    """Settle the next page of changes; return the number of the one after it, 0 after the last."""
-    first = await tx.unsettled_from()
-    if not first:
-        return 0  # another process was faster
+async def _settle_space(
+    store: GraphStore, unsettled: Unsettled, tell: Callable[[int, int], None]
+) -> None:
+    sweep, first, expected = Sweep(), 1, unsettled.first
+    while first:
+        page = await store.read(unsettled.space, partial(_page, first=first))
+        following = page.changes[-1].seq + 1 if len(page.changes) == _A_PAGE else 0
+        due = [each.record_time for each in page.changes if each.seq >= unsettled.first]
+        if due or not following:
+            tell(expected - 1, unsettled.seq)
+        await _settle(sweep, page)
+        settled = [each for each in sweep.drain() if due and each[0] >= due[0]]
+        if due or not following:
+            keep = partial(_keep, expected=expected, settled=settled, following=following)
+            if not await store.write(unsettled.space, keep):
+                return  # another process was faster
+            expected = following
+        first = following
+
+
+async def _page(tx: Reads, first: int) -> _Page:
     changes = await tx.operations(_REVISIONS, first - 1, _A_PAGE)
-    following = changes[-1].seq + 1 if len(changes) == _A_PAGE else 0
-    refs = [ref for change in changes for ref in _versions(change)]
-    versions = iter(await tx.revisions(refs))
-    supports = await _supports(tx, changes)
-    for change, before, after in zip(changes, versions, versions, strict=False):
-        await _settle_facts(tx, supports, change.record_time)
-        if after is not None:
-            await settle_again(tx, before, after, change.record_time)
-    await _settle_facts(tx, supports, FOREVER)
-    await tx.keep_unsettled(following)
-    return following
+    refs = [Ref(change.item_kind, change.item_id, change.revision) for change in changes]
+    revisions = await tx.revisions(refs)
+    times = [change.record_time for change in changes]
+    return _Page(changes, revisions, await tx.supports(times[0], times[-1]) if times else ())
 
 
-async def _settle_facts(tx: Writes, supports: list[Support], before: int) -> None:
-    """Settle what became facts before a time (µs), whose changes are all settled; take it out.
+async def _settle(sweep: Sweep, page: _Page) -> None:
+    """Settle what became facts once all changes of its time are settled.
 
     A new memory that defines the agent is settled as one without facts at first.
     """
-    while supports and supports[-1].record_from < before:
-        support = supports.pop()
-        time = support.record_from
-        await settle_facts(tx, support.memory_id, support.edges, time, time)
+    supports = [*reversed(page.supports)]
+    for change, revision in zip(page.changes, page.revisions, strict=True):
+        while supports and supports[-1].record_from < change.record_time:
+            await _settle_facts(sweep, supports.pop())
+        if revision is not None:
+            await sweep.settle(revision, change.record_time)
+    while supports:
+        await _settle_facts(sweep, supports.pop())
 
 
-def _versions(change: Change) -> list[Ref]:
-    """Return the versions before and after a change; the one before the first does not exist."""
-    numbers = (change.revision - 1, change.revision)
-    return [Ref(change.item_kind, change.item_id, number) for number in numbers]
+async def _settle_facts(sweep: Sweep, support: Support) -> None:
+    await sweep.settle_facts(support.memory_id, support.edges, support.record_from)
 
 
-async def _supports(tx: Writes, changes: Sequence[Change]) -> list[Support]:
-    """Return which edges became facts by these changes, the last first.
-
-    Facts change with a change of their memory, or of an edge that takes another one's place.
-    """
-    if not changes:
-        return []
-    found = await tx.supports(changes[0].record_time, changes[-1].record_time)
-    return [*reversed(found)]
+async def _keep(
+    tx: Writes,
+    *,
+    expected: int,
+    settled: Sequence[tuple[int, Mapping[str, Standing]]],
+    following: int,
+) -> bool:
+    """Store what a page settled; return whether it was this process's to store."""
+    if await tx.unsettled_from() != expected:
+        return False
+    for time, standings in settled:
+        await tx.put_standings(standings, time)
+    await tx.keep_unsettled(following)
+    return True

@@ -22,7 +22,6 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     Node,
-    Record,
 )
 from concord_graph.domain.succession import (
     MOST_FORMER,
@@ -33,7 +32,7 @@ from concord_graph.domain.succession import (
     former_values,
     next_values,
 )
-from concord_graph.ports import Writes
+from concord_graph.ports.surroundings import Surroundings
 from concord_graph.usecases.read.succession import makers_of, value_of
 from concord_graph.usecases.write.rows import Rows
 
@@ -43,19 +42,17 @@ _A_PAGE = 1_000
 Affected = Mapping[str, ItemKind]
 
 
-async def settle(
-    tx: Writes, before: Item | None, after: Item, time: int, record: int = FOREVER
-) -> Affected:
+async def settle(tx: Surroundings, before: Item | None, after: Item, time: int) -> Affected:
     """Store how items stand from `time` (µs) on, as `before` became `after`.
 
-    Return the other items to announce. `record`: when the write was recorded, if not just now.
+    Return the other items to announce.
     """
     if isinstance(after, Node):
         return {}
     weighs = _weight(before) != _weight(after)
     if not weighs and _interval(before) == _interval(after):
         return {}
-    settling = Settling(tx, time, record)
+    settling = Settling(tx, time)
     if before is None and not await settling.has_neighbours(after):
         if succession.is_constitutive(after):
             await tx.put_standings({after.id: Standing(is_fixed=True)}, time)
@@ -64,32 +61,28 @@ async def settle(
     edges = [item_id for item_id, kind in affected.items() if kind == ItemKind.EDGE]
     if isinstance(after, Edge) and not is_drawn(before, after):
         edges.append(after.id)
-    affected |= await _stating(tx, edges, record)
+    affected |= await _stating(tx, edges)
     await settling.settle({*affected, *more})
     affected.pop(after.id, None)
     return affected
 
 
 async def settle_facts(
-    tx: Writes, memory_id: str, edge_ids: Sequence[str], time: int, record: int = FOREVER
+    tx: Surroundings, memory_id: str, edge_ids: Sequence[str], time: int
 ) -> None:
     """Store how a memory stands once its facts are these edges."""
-    kept = await tx.standings([memory_id, *edge_ids], record)
+    kept = await tx.standings([memory_id, *edge_ids])
     before = kept.get(memory_id, UNTOUCHED)
     if kept.keys() <= {memory_id} and (before.followed_from, before.former) == (FOREVER, 0):
-        edges = await tx.items(edge_ids, record) if edge_ids else {}
+        edges = await tx.items(edge_ids) if edge_ids else {}
         live = [edge for edge in edges.values() if not edge.deleted]
         if not live or any(edge.valid_until is None for edge in live):
             return  # as most memories: no fact of it ends
-    await Settling(tx, time, record).settle({memory_id})
+    await Settling(tx, time).settle({memory_id})
 
 
 async def settle_declaration(
-    tx: Writes,
-    before: DeclaredRelation | None,
-    after: DeclaredRelation,
-    time: int,
-    record: int = FOREVER,
+    tx: Surroundings, before: DeclaredRelation | None, after: DeclaredRelation, time: int
 ) -> Affected:
     """Store how the values of a relation stand once it is declared, or no longer; return them.
 
@@ -98,24 +91,14 @@ async def settle_declaration(
     """
     if (before is not None and before.functional) == after.functional:
         return {}
-    rivals = await tx.rivals(after.name, MOST_AFFECTED + 1, record)
+    rivals = await tx.rivals(after.name, MOST_AFFECTED + 1)
     if len(rivals) > MOST_AFFECTED:
         raise TooManyAffected(MOST_AFFECTED)
-    affected = dict.fromkeys(rivals, ItemKind.EDGE) | await _stating(tx, rivals, record)
+    affected = dict.fromkeys(rivals, ItemKind.EDGE) | await _stating(tx, rivals)
     if len(affected) > MOST_AFFECTED:
         raise TooManyAffected(MOST_AFFECTED)
-    await Settling(tx, time, record).settle(affected)
+    await Settling(tx, time).settle(affected)
     return affected
-
-
-async def settle_again(tx: Writes, before: Record | None, after: Record, time: int) -> None:
-    """Store how items stand from the record time (µs) of a write on that was recorded then."""
-    if isinstance(after, DeclaredRelation):
-        declared = before if isinstance(before, DeclaredRelation) else None
-        await settle_declaration(tx, declared, after, time, time)
-    elif isinstance(after, (Edge, Memory)):
-        item = before if isinstance(before, (Edge, Memory)) else None
-        await settle(tx, item, after, time, time)
 
 
 def is_drawn(before: Item | None, after: Item) -> bool:
@@ -123,33 +106,32 @@ def is_drawn(before: Item | None, after: Item) -> bool:
     return before is None and not (isinstance(after, Memory) and after.id_stated)
 
 
-async def _stating(tx: Writes, edge_ids: Sequence[str], record: int) -> dict[str, ItemKind]:
+async def _stating(tx: Surroundings, edge_ids: Sequence[str]) -> dict[str, ItemKind]:
     """Return the memories that state these edges: they are superseded with them (M1)."""
-    stating = await tx.stating(edge_ids, record=record) if edge_ids else ()
+    stating = await tx.stating(edge_ids) if edge_ids else ()
     return {memory_id: ItemKind.MEMORY for memory_id, _ in stating}
 
 
 class Settling:
     """Finds what stands around items, and stores how they stand."""
 
-    def __init__(self, tx: Writes, time: int, record: int) -> None:
+    def __init__(self, tx: Surroundings, time: int) -> None:
         self._tx = tx
         self._time = time
-        self._record = record
         self._items: dict[str, Edge | Memory] = {}
         self._lineage: dict[str, dict[str, Edge]] = defaultdict(dict)  # by either end
         self._kept: dict[str, Standing] = {}
         self._now: dict[str, Standing] = {}
         self._flagged: set[str] = set()
-        self._rows = Rows(tx, record)
+        self._rows = Rows(tx)
 
     async def has_neighbours(self, item: Edge | Memory) -> bool:
         """Return whether a new item may affect others, or they it."""
         if isinstance(item, Memory):  # an id that was not drawn may be a ghost's
             if not item.id_stated:
                 return False
-            named = await self._tx.lineage_edges([item.id], self._record)
-            return bool(named) or await self._tx.is_pinned(item.id, self._record)
+            named = await self._tx.lineage_edges([item.id])
+            return bool(named) or await self._tx.is_pinned(item.id)
         if item.is_lineage or succession.is_constitutive(item):
             return True
         return await self._rows.is_functional(item.relation)
@@ -162,7 +144,7 @@ class Settling:
         Among the latter are values that follow one of several that begin at once: how many values
         they follow changes, and nothing else.
         """
-        tx, record = self._tx, self._record
+        tx = self._tx
         versions = [each for each in (before, after) if isinstance(each, Edge)]
         pinned = {end for edge in versions for end in await self._pinned_by(edge)}
         at = set(pinned)  # lineage at these takes effect, or loses it
@@ -171,7 +153,7 @@ class Settling:
             lineage += [edge for edge in versions if edge.relation in REPLACING]
         elif not is_drawn(before, after):
             at.add(after.id)
-        found = await tx.lineage_edges(at, record) if at else ()
+        found = await tx.lineage_edges(at) if at else ()
         lineage += [edge for edge in found if edge.relation in REPLACING]
         ends = {end.id: end.kind for edge in lineage for end in (edge.source, edge.target)}
         if is_drawn(before, after):
@@ -204,7 +186,7 @@ class Settling:
             await self._settle_edges(edges[start : start + _A_PAGE])
         changed = [edge.id for edge in edges if self._is_changed(edge.id)]
         await self._put(changed)
-        stating = await _stating(self._tx, changed, self._record)
+        stating = await _stating(self._tx, changed)
         await self._look_at(stating)
         memories = self._memories({*ids, *stating})
         await self._settle_flags()
@@ -232,7 +214,7 @@ class Settling:
         unread = [item_id for item_id in ids if item_id not in self._now]
         if not unread:
             return
-        for edge in await self._tx.lineage_edges(unread, self._record):
+        for edge in await self._tx.lineage_edges(unread):
             for end in (edge.source, edge.target):
                 self._lineage[end.id][edge.id] = edge
         lineage = [edge for item_id in unread for edge in self._lineage[item_id].values()]
@@ -242,8 +224,8 @@ class Settling:
     async def _read(self, ids: Collection[str]) -> None:
         """Read items, and how they stand."""
         unread = [item_id for item_id in ids if item_id not in self._kept]
-        found = await self._tx.items(unread, self._record) if unread else {}
-        kept = await self._tx.standings(found, self._record) if found else {}
+        found = await self._tx.items(unread) if unread else {}
+        kept = await self._tx.standings(found) if found else {}
         self._items |= found
         self._kept |= {item_id: kept.get(item_id, UNTOUCHED) for item_id in found}
 
@@ -275,7 +257,7 @@ class Settling:
         if succession.is_constitutive(item):
             return True
         if isinstance(item, Memory):
-            return await self._tx.is_pinned(item.id, self._record)
+            return await self._tx.is_pinned(item.id)
         at = self._lineage[item.id].values()
         return any(edge.governed and edge.source.id == item.id for edge in at)
 
@@ -288,7 +270,7 @@ class Settling:
                 continue
             if newer is None or newer.deleted or newer.kind != older.kind:
                 continue
-            found.append(Replacement(edge, newer, await makers_of(self._tx, edge, older)))
+            found.append(Replacement(edge, newer, await makers_of(self._tx.revisions, edge, older)))
         return [each for each in found if succession.counts(each, older, fixed=fixed)]
 
     async def _settle_edges(self, edges: Sequence[Edge]) -> None:
@@ -338,15 +320,15 @@ class Settling:
             if older is None or older.deleted or older.kind != item.kind:
                 continue
             standing = self._now.get(older.id) or self._kept[older.id]
-            each = Replacement(edge, item, await makers_of(self._tx, edge, older))
+            each = Replacement(edge, item, await makers_of(self._tx.revisions, edge, older))
             if succession.counts(each, older, fixed=standing.is_fixed):
                 found.add(older.id)
         return found
 
     async def _settle_memories(self, memories: Sequence[Memory]) -> None:
-        tx, record = self._tx, self._record
+        tx = self._tx
         live = [memory.id for memory in memories if not memory.deleted]
-        facts = await tx.facts_of_each(live, record) if live else {}
+        facts = await tx.facts_of_each(live) if live else {}
         stated = {edge_id for edges in facts.values() for edge_id in edges}
         await self._read(stated)
         for memory in memories:
@@ -370,7 +352,7 @@ class Settling:
             return {edge.source.id, edge.target.id}
         if not edge.governed:
             return set()
-        newer = (await self._tx.items([edge.source.id], self._record)).get(edge.source.id)
+        newer = (await self._tx.items([edge.source.id])).get(edge.source.id)
         ends = {newer.source.id, newer.target.id} if isinstance(newer, Edge) else set()
         return {edge.source.id} | ends
 
