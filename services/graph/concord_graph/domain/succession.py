@@ -47,8 +47,7 @@ class Value(NamedTuple):
     is_fixed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """What lineage, rows and consent make of an item; the default is that of most items.
 
     `replacers`: the live newer sides of lineage that counts, by id. `followed_from`: when the next

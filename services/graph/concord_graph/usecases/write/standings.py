@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from concord_graph.domain import succession
 from concord_graph.domain.errors import TooManyAffected
@@ -244,8 +243,8 @@ class Settling:
             )
             replacers = succession.replacers(newer)
             flags = (standing.is_fixed, standing.never_held) != (fixed, never)
-            self._now[item_id] = replace(
-                standing, is_fixed=fixed, never_held=never, replacers=replacers
+            self._now[item_id] = standing._replace(
+                is_fixed=fixed, never_held=never, replacers=replacers
             )
             if flags and isinstance(item, Edge) and not item.is_lineage:
                 flipped.append(item_id)
@@ -284,24 +283,23 @@ class Settling:
         )
         for edge in edges:
             former: list[Value] = []
-            standing = replace(
-                self._now[edge.id], followed_from=FOREVER, comes_next=False, exit_of=""
+            standing = self._now[edge.id]._replace(
+                followed_from=FOREVER, comes_next=False, exit_of=""
             )
             if edge.id in around:
                 value, (earlier, _, later) = value_of(edge), around[edge.id]
                 former = former_values(value, earlier)
                 following = () if standing.is_fixed else next_values(value, later)
-                standing = replace(
-                    standing,
+                standing = standing._replace(
                     followed_from=following[0].begins if following else FOREVER,
                     comes_next=bool(former),
                 )
                 if former and (standing.is_fixed or standing.replacers):
-                    standing = replace(standing, exit_of=edge.source.id)
+                    standing = standing._replace(exit_of=edge.source.id)
                 former = [each for each in former if not each.is_fixed]
             older = await self._older(edge) - {each.id for each in former}
-            self._now[edge.id] = replace(
-                standing, former=min(len(former), MOST_FORMER), older=len(older)
+            self._now[edge.id] = standing._replace(
+                former=min(len(former), MOST_FORMER), older=len(older)
             )
 
     async def _is_value(self, edge: Edge) -> bool:
@@ -339,8 +337,7 @@ class Settling:
             ]
             standing = self._now[memory.id]
             ended = FOREVER if standing.is_fixed else succession.ended_from(edges)
-            self._now[memory.id] = replace(
-                standing,
+            self._now[memory.id] = standing._replace(
                 followed_from=ended,
                 former=sum(of_fact.former for _, of_fact in edges),
                 older=len(await self._older(memory)),
