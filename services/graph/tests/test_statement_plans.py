@@ -33,7 +33,7 @@ READS: dict[str, Callable[[bool], str]] = {
     "memories": statements.memory_views,
     "standings": succession.standings,
     "exits": succession.exits_of,
-    "values before": lambda now: succession.values(now, "<", "DESC"),
+    "values around": succession.values_around,
     "rivals": lambda _: succession.RIVALS,
     "amendments": statements.amendments,
     "edges by id": lambda now: statements.items(ItemKind.EDGE, now),

@@ -51,9 +51,6 @@ from concord_graph.ports import (
     ValuesAround,
 )
 
-_PARTS = (("<", "DESC"), ("=", "ASC"), (">", "ASC"))
-"""Of the values around a place: before, at and after it."""
-
 
 class SqliteReads(
     ViewReads, FactReads, LayerReads, ConflictReads, TransferReads, SessionReads, RecallReads
@@ -152,12 +149,9 @@ class SqliteReads(
     async def values_around(
         self, places: Sequence[Place], most: int, record: int = FOREVER
     ) -> Sequence[ValuesAround]:
+        text = succession.values_around(record == FOREVER)
         bound = {"space": self._space, "most": most, "record": record}
-        texts = [succession.values(record == FOREVER, *part) for part in _PARTS]
-        return [self._around(texts, bound | _row_at(place)) for place in places]
-
-    def _around(self, texts: Sequence[str], bound: Mapping[str, Any]) -> ValuesAround:
-        return ValuesAround(*(tuple(map(succession.value_of, self._all(t, bound))) for t in texts))
+        return [succession.around_of(self._all(text, bound | _row_at(each))) for each in places]
 
     async def exits_of(self, source_ids: Collection[str], record: int = FOREVER) -> Collection[str]:
         bound = {"space": self._space, "ids": ids_of(source_ids), "record": record}

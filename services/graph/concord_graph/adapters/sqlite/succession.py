@@ -7,6 +7,7 @@ What follows from lineage and rows stands in the table `standing`, worked out at
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -14,13 +15,14 @@ from concord_graph.adapters.sqlite.revisions import IDS, by, current, live
 from concord_graph.adapters.sqlite.rows import RELATION, qualified
 from concord_graph.domain.items import FOREVER
 from concord_graph.domain.succession import Newer, Standing, Value
+from concord_graph.ports import ValuesAround
 
 _FLAGS = ("never_held", "is_fixed", "comes_next")
 _NUMBERS = ("followed_from", "former", "older")
 _COLUMNS = ("replacers", *_NUMBERS, *_FLAGS, "exit_of", "superseded_from")
 
 PUT = (
-    "INSERT INTO standing (space, id, record_from, record_until,"
+    "INSERT OR REPLACE INTO standing (space, id, record_from, record_until,"
     f" {', '.join(_COLUMNS)}) VALUES (:space, :id, :time, {FOREVER},"
     f" {', '.join(f':{name}' for name in _COLUMNS)})"
 )
@@ -53,9 +55,12 @@ def standing_of(row: tuple[Any, ...]) -> Standing:
     )
 
 
-def value_of(row: tuple[Any, ...]) -> Value:
-    """Return the value of a row of `values`."""
-    return Value(row[0], row[1], row[2], bool(row[3]))
+def around_of(rows: Iterable[tuple[Any, ...]]) -> ValuesAround:
+    """Return the values of the rows of `values_around`."""
+    parts: tuple[list[Value], ...] = ([], [], [])
+    for part, value_id, target_id, begins, is_fixed in rows:
+        parts[part].append(Value(value_id, target_id, begins, bool(is_fixed)))
+    return ValuesAround(*map(tuple, parts))
 
 
 @cache
@@ -115,12 +120,13 @@ def _row(alias: str, name: str, source: str, relation: str, now: bool) -> str:
 
 
 @cache
-def values(now: bool, test: str, order: str) -> str:
-    """Select up to :most values of the row of :source and :relation, by the test of :begins."""
-    return (
-        "SELECT s.id, s.target_id, s.effective_from, coalesce(t.is_fixed, 0)"
-        f" FROM {_row('s', 't', ':source', ':relation', now)}"
-        f" AND s.effective_from {test} :begins ORDER BY s.effective_from {order} LIMIT :most"
+def values_around(now: bool) -> str:
+    """Select (part, *value) of up to :most values before, at and after :begins, nearest first."""
+    return " UNION ALL ".join(
+        f"SELECT * FROM (SELECT {part}, s.id, s.target_id, s.effective_from,"
+        f" coalesce(t.is_fixed, 0) FROM {_row('s', 't', ':source', ':relation', now)}"
+        f" AND s.effective_from {test} :begins ORDER BY s.effective_from {order} LIMIT :most)"
+        for part, (test, order) in enumerate((("<", "DESC"), ("=", "ASC"), (">", "ASC")))
     )
 
 

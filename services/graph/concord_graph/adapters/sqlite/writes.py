@@ -159,9 +159,10 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
     async def put_standings(self, standings: Mapping[str, Standing], time: int) -> None:
         for item_id, standing in standings.items():
             bound = {"space": self._space, "id": item_id, "time": time}
-            self._db.execute(succession.DROP, bound)
             self._db.execute(succession.CLOSE, bound)
-            if standing != UNTOUCHED:
+            if standing == UNTOUCHED:
+                self._db.execute(succession.DROP, bound)
+            else:
                 self._db.execute(succession.PUT, bound | succession.bound(standing))
 
     async def unsettled_from(self) -> int:
