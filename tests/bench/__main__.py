@@ -33,6 +33,7 @@ from tests.bench import (
     rows,
     rpc,
     searching,
+    settling,
     suggesting,
     values_in_time,
 )
@@ -56,6 +57,7 @@ BENCHES: Mapping[str, Bench] = {
     "graph": graph_size.bench,
     "facts": facts_read.bench,
     "rows": rows.bench,
+    "settling": settling.bench,
     "search": searching.bench,
     "recall-log": recall_log.bench,
     "suggestions": suggesting.bench,
