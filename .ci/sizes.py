@@ -76,9 +76,6 @@ LINES: dict[str, int] = {
     "gateway/tests/test_gateway_http_unary.py": 500,
     "services/dissonance/tests/test_judges_lexical.py": 450,
     "services/governance/concord_governance/usecases/proposals.py": 450,
-    "services/graph/concord_graph/adapters/neo4j/reads.py": 500,
-    "services/graph/concord_graph/adapters/neo4j/statements.py": 450,
-    "services/graph/concord_graph/adapters/neo4j/writes.py": 450,
     "services/graph/concord_graph/adapters/sqlite/statements.py": 500,
     "services/graph/concord_graph/domain/items.py": 500,
     "services/graph/concord_graph/usecases/memory/memories.py": 450,
@@ -110,7 +107,6 @@ LINES: dict[str, int] = {
 FILES = {
     "gateway/client/tests": 55,  # a module a command, or a matter of an importer
     "services/decisions": 100,  # a page a decision
-    "services/graph/concord_graph/adapters/neo4j": 30,  # a module a noun of the store
     "services/graph/tests": 95,  # a module a noun of graph's
     "services/search/tests": 30,  # a module a noun of search's
     "tests/bench": 47,  # a module a figure that `make bench` prints

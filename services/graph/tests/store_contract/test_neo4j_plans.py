@@ -17,6 +17,7 @@ from concord_graph.adapters.neo4j import (
     store,
     succession,
     views,
+    write_reads,
     writes,
 )
 from concord_graph.adapters.neo4j.patterns import THEN, Known
@@ -99,7 +100,7 @@ def _others() -> dict[str, str]:
         "flush": flush.FLUSH,
         "mark": flush.MARK,
         "lock": writes._LOCK,
-        "learnt": statements.LEARNT,
+        "learnt": write_reads._LEARNT,
         "latest change": views._LATEST_CHANGE,
         "ever functional": succession.EVER_FUNCTIONAL,
         "put standings": succession.PUT,

@@ -3,68 +3,67 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from concord_graph.adapters.neo4j import records
-from concord_graph.adapters.neo4j.layers import Door
 from concord_graph.adapters.neo4j.patterns import Known, bringing, known_at, seen, was_known
+from concord_graph.adapters.neo4j.transaction import SpaceTransaction
 from concord_graph.domain.conflicts import OPEN
-from concord_graph.domain.items import Entry
+from concord_graph.domain.items import FOREVER, Entry
 from concord_graph.domain.open_conflicts import OpenConflict, OpenConflicts, by_item
 
 _STATES = sorted(state.name for state in OPEN)
 
 
-async def entry(door: Door, entry_id: str, record: int) -> Entry | None:
-    """Return an entry by id, a deleted one too."""
-    found = await door.ask(_entry(known_at(record)), asked=[{"record": record}], id=entry_id)
-    return records.entry(found[0][0]) if found else None
+class ConflictReads(SpaceTransaction):
+    """The part of a view that reads conflicts."""
 
+    async def entry(self, entry_id: str, record: int = FOREVER) -> Entry | None:
+        found = await self.ask(_entry(known_at(record)), asked=[{"record": record}], id=entry_id)
+        return records.entry(found[0][0]) if found else None
 
-async def between(
-    door: Door, pairs: Collection[tuple[str, str]], record: int
-) -> dict[tuple[str, str], Entry]:
-    """Return the live conflicts of pairs of ids, the smaller id first."""
-    asked = [{"record": record, "first": first, "second": second} for first, second in pairs]
-    found = [row[0] for row in await door.ask(_between(known_at(record)), asked=asked)]
-    return {(each["first_id"], each["second_id"]): records.entry(each) for each in found}
+    async def conflicts_between(
+        self, pairs: Collection[tuple[str, str]], record: int = FOREVER
+    ) -> Mapping[tuple[str, str], Entry]:
+        asked = [{"record": record, "first": first, "second": second} for first, second in pairs]
+        found = [row[0] for row in await self.ask(_between(known_at(record)), asked=asked)]
+        return {(each["first_id"], each["second_id"]): records.entry(each) for each in found}
 
+    async def open_conflicts(
+        self, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, OpenConflicts]:
+        """Return the open conflicts; no statement in a space that never had a conflict."""
+        if not self._disputed:
+            return {}
+        asked = [{"record": record, "id": item_id} for item_id in ids]
+        rows = await self.ask(_open(known_at(record)), asked=asked, states=_STATES)
+        return by_item(
+            OpenConflict(rank, item_id, conflict_id, state, json.loads(body)["judge"])
+            for rank, item_id, conflict_id, state, body in rows
+        )
 
-async def open_at(door: Door, ids: Collection[str], record: int) -> Mapping[str, OpenConflicts]:
-    """Return the open conflicts of each item."""
-    asked = [{"record": record, "id": item_id} for item_id in ids]
-    rows = await door.ask(_open(known_at(record)), asked=asked, states=_STATES)
-    return by_item(
-        OpenConflict(rank, item_id, conflict_id, state, json.loads(body)["judge"])
-        for rank, item_id, conflict_id, state, body in rows
-    )
+    async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
+        found = await self.ask(
+            "MATCH (m:Deriving) WHERE m.id > ''"
+            " AND any(quoted IN $quoted WHERE m.sources CONTAINS quoted)"
+            " RETURN m.id, m.sources ORDER BY m.space, m.id",
+            quoted=[json.dumps(memory_id, ensure_ascii=False) for memory_id in memory_ids],
+        )
+        named = set(memory_ids)
+        return [
+            memory_id
+            for memory_id, sources in found
+            if any(named & set(source.get("memory_ids", ())) for source in json.loads(sources))
+        ][:limit]
 
-
-async def derived_from(door: Door, memory_ids: Collection[str], limit: int) -> list[str]:
-    """Return the ids of live memories whose sources name any of them, by id."""
-    found = await door.ask(
-        "MATCH (m:Deriving) WHERE m.id > ''"
-        " AND any(quoted IN $quoted WHERE m.sources CONTAINS quoted)"
-        " RETURN m.id, m.sources ORDER BY m.space, m.id",
-        quoted=[json.dumps(memory_id, ensure_ascii=False) for memory_id in memory_ids],
-    )
-    named = set(memory_ids)
-    return [
-        memory_id
-        for memory_id, sources in found
-        if any(named & set(source.get("memory_ids", ())) for source in json.loads(sources))
-    ][:limit]
-
-
-async def triggered(door: Door, limit: int) -> list[tuple[str, list[str]]]:
-    """Return live memories that have triggers, each with its triggers, by id."""
-    found = await door.ask(
-        "MATCH (m:Memory) WHERE size(m.surfaces_when) > 0"
-        " RETURN m.id, m.surfaces_when ORDER BY m.id LIMIT $limit",
-        limit=limit,
-    )
-    return [(memory_id, list(triggers)) for memory_id, triggers in found]
+    async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
+        found = await self.ask(
+            "MATCH (m:Memory) WHERE size(m.surfaces_when) > 0"
+            " RETURN m.id, m.surfaces_when ORDER BY m.id LIMIT $limit",
+            limit=limit,
+        )
+        return [(memory_id, list(triggers)) for memory_id, triggers in found]
 
 
 @cache

@@ -5,13 +5,14 @@ Neo4j's files keep bytes until its operator compacts the store; no query, dump o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from concord_graph.adapters.neo4j import records
-from concord_graph.adapters.neo4j.layers import Door
 from concord_graph.adapters.neo4j.patterns import VERSION
+from concord_graph.adapters.neo4j.transaction import SpaceTransaction
 from concord_graph.domain.erasure import Confirmation, Erasure
-from concord_graph.domain.items import Record
+from concord_graph.domain.items import RESERVED_PREFIX, Record
 
 _BLANKED: Final = " ".join(
     f"CALL () {{ UNWIND $erased AS one WITH one WHERE one.version = '{version}'"
@@ -21,11 +22,6 @@ _BLANKED: Final = " ".join(
 )
 _PARTICIPATIONS: Final = (
     "CALL () { UNWIND $ids AS id MATCH (p:Participation) WHERE p.edge_id = id DELETE p }"
-)
-_ENTRIES: Final = (
-    "CALL () { UNWIND $entries AS erased MATCH (v:EntryVersion {id: erased.id})"
-    " WHERE v.revision > 0 AND coalesce(v.erase_time, 0) = 0"
-    " SET v.erase_time = erased.time, v.salt = $nothing, v.words = '{}' }"
 )
 # with a request's salt and digest, a guess of the item's content could be tested
 _REQUESTS: Final = (
@@ -60,47 +56,80 @@ CONFIRM_ALL: Final = (
 )
 """Confirm the erasures of all spaces that a confirmer has not confirmed."""
 
-
-async def erase(door: Door, items: list[Record]) -> None:
-    """Erase every revision of the items but the newest, which is erased already."""
-    erased = [
-        {"id": item.id, "version": records.version(item.kind), "left": records.erased(item)}
-        for item in items
-    ]
-    ids = [item.id for item in items]
-    quoted = [f'"{item_id}"' for item_id in ids]
-    await door.ask(_ERASE, erased=erased, ids=ids, quoted=quoted, nothing=b"")
-
-
-async def put(door: Door, erasure: Erasure) -> None:
-    """Store the receipt of an erasure, with the confirmers that it waits for."""
-    receipt: dict[str, Any] = {name: getattr(erasure, name) for name in _RECEIPT}
-    confirmations = [
-        {"place": place, "confirmer": each.confirmer, "time": each.time}
-        for place, each in enumerate(erasure.confirmations)
-    ]
-    await door.ask(_PUT, id=erasure.id, receipt=receipt, confirmations=confirmations)
+_DROPPED: Final = (
+    *("Item", "NodeVersion", "EdgeVersion", "MemoryVersion", "EntryVersion", "RelationVersion"),
+    *("Support", "SupportVersion", "StandingVersion", "Participation", "Access", "Request"),
+    *("SessionRecord", "CoRead", "Restatement", "ServiceRecord", "Recall"),
+)
+_RESERVED: Final = " OR ".join(
+    f"coalesce(x.{name} STARTS WITH '{RESERVED_PREFIX}', false)" for name in ("name", "relation")
+)
+_MEMORIES: Final = (
+    "MATCH (m:MemoryVersion) WHERE NOT EXISTS { MATCH (r:Erasure) WHERE r.memory_id = m.id }"
+    " RETURN DISTINCT m.id LIMIT $limit"
+)
+_DROP_MEMORIES: Final = "UNWIND $ids AS id MATCH (m:MemoryVersion) WHERE m.id = id DETACH DELETE m"
+_DROP: Final = {
+    label: f"MATCH (x:{label}) WHERE NOT ({_RESERVED}) WITH x LIMIT $limit DETACH DELETE x"
+    " RETURN count(x)"
+    for label in _DROPPED
+}
 
 
-async def confirm(door: Door, erase_id: str, confirmer: str, time: int) -> None:
-    """Record a confirmer's confirmation at a time (µs); the first one stays."""
-    await door.ask(_CONFIRM, id=erase_id, confirmer=confirmer, time=time)
+class ErasureReads(SpaceTransaction):
+    """The part of a view that reads receipts of erasures."""
+
+    async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
+        by, value = ("id", erase_id) if erase_id else ("memory_id", memory_id)
+        found = await self.ask(
+            f"{_BY[by]} RETURN properties(r), COLLECT {{"
+            " MATCH (c:EraseConfirmation {erase_id: r.id}) RETURN properties(c) ORDER BY c.place }",
+            value=value,
+        )
+        if not found:
+            return None
+        receipt, confirmations = found[0]
+        return Erasure(
+            **{name: receipt[name] for name in _RECEIPT},
+            confirmations=tuple(
+                Confirmation(each["confirmer"], each.get("time")) for each in confirmations
+            ),
+        )
 
 
-async def erasure(door: Door, *, erase_id: str, memory_id: str) -> Erasure | None:
-    """Return the receipt of an erasure by its id or by the memory's id."""
-    by, value = ("id", erase_id) if erase_id else ("memory_id", memory_id)
-    found = await door.ask(
-        f"{_BY[by]} RETURN properties(r), COLLECT {{ MATCH (c:EraseConfirmation {{erase_id: r.id}})"
-        " RETURN properties(c) ORDER BY c.place }",
-        value=value,
-    )
-    if not found:
-        return None
-    receipt, confirmations = found[0]
-    return Erasure(
-        **{name: receipt[name] for name in _RECEIPT},
-        confirmations=tuple(
-            Confirmation(each["confirmer"], each.get("time")) for each in confirmations
-        ),
-    )
+class ErasureWrites(ErasureReads):
+    """The part of a transaction that erases, and removes the nodes of a deleted space."""
+
+    async def _erase_content(self, items: list[Record]) -> None:
+        erased = [
+            {"id": item.id, "version": records.version(item.kind), "left": records.erased(item)}
+            for item in items
+        ]
+        ids = [item.id for item in items]
+        quoted = [f'"{item_id}"' for item_id in ids]
+        await self.ask(_ERASE, erased=erased, ids=ids, quoted=quoted, nothing=b"")
+
+    async def put_erasure(self, erasure: Erasure) -> None:
+        receipt: dict[str, Any] = {name: getattr(erasure, name) for name in _RECEIPT}
+        confirmations = [
+            {"place": place, "confirmer": each.confirmer, "time": each.time}
+            for place, each in enumerate(erasure.confirmations)
+        ]
+        await self.ask(_PUT, id=erasure.id, receipt=receipt, confirmations=confirmations)
+
+    async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
+        await self.ask(_CONFIRM, id=erase_id, confirmer=confirmer, time=time)
+
+    async def memories_to_erase(self, limit: int) -> Sequence[str]:
+        return [str(row[0]) for row in await self.ask(_MEMORIES, limit=limit)]
+
+    async def drop_memories(self, ids: Sequence[str]) -> None:
+        await self.ask(_DROP_MEMORIES, ids=list(ids))
+
+    async def drop_rows(self, limit: int) -> bool:
+        for text in _DROP.values():
+            ((count,),) = await self.ask(text, limit=limit)
+            limit -= count
+            if limit <= 0:
+                return False
+        return True

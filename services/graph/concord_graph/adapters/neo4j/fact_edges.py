@@ -5,10 +5,14 @@ A `Support` node says that a memory states an edge; a closed one is a `SupportVe
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Final
 
-from concord_graph.adapters.neo4j.patterns import Known, seen
+from concord_graph.adapters.neo4j.patterns import Known, known_at, seen
+from concord_graph.adapters.neo4j.transaction import SpaceTransaction
+from concord_graph.adapters.supports import supports_of
+from concord_graph.domain.facts import Support
 from concord_graph.domain.items import FOREVER
 
 MOST_SOURCES: Final = 100
@@ -55,6 +59,49 @@ PUT: Final = (
     " MATCH (s:Space) SET s.stated = true"
 )
 """Close the supports of memory $id, and open those of its facts from $time on."""
+
+
+class FactReads(SpaceTransaction):
+    """The part of a view that reads which memories state which edges."""
+
+    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
+        return (await self.facts_of_each([memory_id], record)).get(memory_id, ())
+
+    async def facts_of_each(
+        self, memory_ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Sequence[str]]:
+        """Return the ids of facts' edges; no statement if no memory ever had facts."""
+        if not self._stated:
+            return {}
+        asked = [{"id": memory_id, "record": record} for memory_id in memory_ids]
+        text = facts_of_each(known_at(record))
+        found: dict[str, list[str]] = {}
+        for memory_id, edge_id in await self.ask(text, asked=asked):
+            found.setdefault(memory_id, []).append(edge_id)
+        return found
+
+    async def stating(
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
+    ) -> Sequence[tuple[str, int]]:
+        """Return live memories that state any of the edges; no statement if none ever had facts."""
+        if not self._stated:
+            return ()
+        bound = {"ids": list(edge_ids), "after": after, "limit": limit or FOREVER}
+        return [(row[0], row[1]) for row in await self.ask(STATING, **bound)]
+
+    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
+        if not self._stated:
+            return ()
+        return [row[0] for row in await self.ask(EVER_FACTS, id=memory_id)]
+
+    async def ever_stating(self, edge_id: str) -> Sequence[str]:
+        return [row[0] for row in await self.ask(EVER_STATING, id=edge_id)]
+
+    async def is_named(self, item_id: str) -> bool:
+        return bool(await self.ask(IS_NAMED, id=item_id))
+
+    async def supports(self, since: int, until: int) -> Sequence[Support]:
+        return supports_of(await self.ask(SUPPORTS, since=since, until=until))
 
 
 def sources(known: Known) -> str:

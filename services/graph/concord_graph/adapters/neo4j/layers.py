@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 from concord_graph.adapters.changes import COLUMNS, change_of
 from concord_graph.adapters.neo4j import records
 from concord_graph.adapters.neo4j.patterns import Known, bringing, in_time, known_at, seen
+from concord_graph.adapters.neo4j.transaction import SpaceTransaction
 from concord_graph.domain.items import FOREVER, Entry, Instant, ItemKind
 from concord_graph.domain.spelling import NameKind, backwards, folded
 from concord_graph.ports import (
@@ -17,7 +19,6 @@ from concord_graph.ports import (
     OperationFilter,
 )
 
-Row = list[Any]
 CHANGE = ", ".join(f"c.{name}" for name in COLUMNS)
 _CONSEQUENCES = [int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED)]
 _FIRST_SEQ = (  # both grow together
@@ -39,107 +40,91 @@ _SPELT = {
 }
 
 
-class Door(Protocol):
-    """Runs statements of one space."""
+class LayerReads(SpaceTransaction):
+    """The part of a view that reads layers and the record."""
 
-    async def ask(self, text: str, **bound: Any) -> list[Row]:
-        """Return a statement's rows."""
-        ...
+    async def turns(
+        self, session_id: str, at: Instant, after: tuple[int, int, str] | None, limit: int
+    ) -> Sequence[tuple[int, int, str]]:
+        order, time, turn_id = after or (-1, 0, "")
+        found = await self.ask(
+            _turns(known_at(at.record), stated=at.stated),
+            asked=[{"record": at.record}],
+            session=session_id,
+            valid=at.valid,
+            order=order,
+            time=time,
+            id=turn_id,
+            limit=limit,
+        )
+        return [(row[0], row[1], row[2]) for row in found]
 
+    async def last_turn_order(self, session_id: str) -> int:
+        found = await self.ask(
+            "MATCH (m:Item {session_id: $session}) WHERE m.turn_place > 0"
+            " RETURN m.turn_place ORDER BY m.session_id DESC, m.turn_place DESC LIMIT 1",
+            session=session_id,
+        )
+        return int(found[0][0]) if found else 0
 
-async def turns(
-    door: Door, session_id: str, at: Instant, after: tuple[int, int, str] | None, limit: int
-) -> list[tuple[int, int, str]]:
-    """Return (turn_order, create_time, id) of a session's live turns, ascending."""
-    order, time, turn_id = after or (-1, 0, "")
-    found = await door.ask(
-        _turns(known_at(at.record), stated=at.stated),
-        asked=[{"record": at.record}],
-        session=session_id,
-        valid=at.valid,
-        order=order,
-        time=time,
-        id=turn_id,
-        limit=limit,
-    )
-    return [(row[0], row[1], row[2]) for row in found]
+    async def names_near(self, kind: NameKind, asked: str, most: int) -> Sequence[str]:
+        found = await self.ask(
+            _names_near(kind), folded=folded(asked), backwards=backwards(asked), most=most
+        )
+        return [row[0] for row in found]
 
+    async def entries(
+        self,
+        filter_: EntryFilter,
+        at: Instant,
+        *,
+        before: tuple[int, int] | None = None,
+        skip: int = 0,
+        limit: int,
+    ) -> tuple[Sequence[Entry], int]:
+        at_sides = None
+        if filter_.sides:
+            asked = [{"id": side_id} for side_id in filter_.sides]
+            at_sides = [row[0] for row in await self.ask(_AT_SIDES, asked=asked)]
+            if not at_sides:
+                return [], 0
+        tests, bound = _entry_tests(filter_, at, at_sides)
+        rank, time = before or (2**62, 0)
+        bound |= {"rank": rank, "time": time, "limit": limit, "skip": skip}
+        found = await self.ask(_entries(known_at(at.record), tests), **bound)
+        return [records.entry(record) for record in found[0][0]], found[0][1]
 
-async def last_turn_order(door: Door, session_id: str) -> int:
-    """Return the greatest order of a session's turns; 0 for none."""
-    found = await door.ask(
-        "MATCH (m:Item {session_id: $session}) WHERE m.turn_place > 0"
-        " RETURN m.turn_place ORDER BY m.session_id DESC, m.turn_place DESC LIMIT 1",
-        session=session_id,
-    )
-    return int(found[0][0]) if found else 0
+    async def _entry_counts(self, at: Instant) -> tuple[int, int, int]:
+        text = _entry_counts(known_at(at.record), stated=at.stated)
+        found = await self.ask(
+            text,
+            asked=[{"record": at.record}],
+            valid=at.valid,
+            episode=int(ItemKind.EPISODE),
+            held=int(ItemKind.WORKING_MEMORY),
+        )
+        return found[0][0], found[0][1], found[0][2]
 
-
-async def names_near(door: Door, kind: NameKind, asked: str, most: int) -> list[str]:
-    """Return live names next to `asked`, `most` each way, folded and reversed."""
-    found = await door.ask(
-        _names_near(kind), folded=folded(asked), backwards=backwards(asked), most=most
-    )
-    return [row[0] for row in found]
-
-
-async def entries(
-    door: Door,
-    filter_: EntryFilter,
-    at: Instant,
-    *,
-    before: tuple[int, int] | None,
-    skip: int,
-    limit: int,
-) -> tuple[list[Entry], int]:
-    """Return live entries by (rank, record_from) descending, and the number of all matches."""
-    at_sides = None
-    if filter_.sides:
-        asked = [{"id": side_id} for side_id in filter_.sides]
-        at_sides = [row[0] for row in await door.ask(_AT_SIDES, asked=asked)]
-        if not at_sides:
-            return [], 0
-    tests, bound = _entry_tests(filter_, at, at_sides)
-    rank, time = before or (2**62, 0)
-    bound |= {"rank": rank, "time": time, "limit": limit, "skip": skip}
-    found = await door.ask(_entries(known_at(at.record), tests), **bound)
-    return [records.entry(record) for record in found[0][0]], found[0][1]
-
-
-async def entry_counts(door: Door, at: Instant) -> tuple[int, int, int]:
-    """Return the numbers of episodes, and of held and stale texts of working memory."""
-    text = _entry_counts(known_at(at.record), stated=at.stated)
-    found = await door.ask(
-        text,
-        asked=[{"record": at.record}],
-        valid=at.valid,
-        episode=int(ItemKind.EPISODE),
-        held=int(ItemKind.WORKING_MEMORY),
-    )
-    return found[0][0], found[0][1], found[0][2]
-
-
-async def operations(
-    door: Door, filter_: OperationFilter, beyond: int | None, limit: int
-) -> list[Change]:
-    """Return operations beyond a sequence number, in the order that the filter asks for."""
-    tests, bound = _operation_tests(filter_)
-    for name, time, test in (
-        ("first", filter_.since, " AND c.seq >= $first"),
-        ("end", filter_.before, " AND c.seq < $end"),
-    ):
-        if time is not None:
-            found = await door.ask(_FIRST_SEQ, time=time)
-            tests, bound[name] = tests + test, found[0][0] if found else FOREVER
-    if beyond is not None:
-        tests += f" AND c.seq {'>' if filter_.oldest_first else '<'} $beyond"
-        bound["beyond"] = beyond
-    order = "ASC" if filter_.oldest_first else "DESC"
-    text = (
-        f"MATCH (c:Change) WHERE c.seq > 0{tests} RETURN {CHANGE}"
-        f" ORDER BY c.space {order}, c.seq {order} LIMIT $limit"
-    )
-    return [change_of(row) for row in await door.ask(text, **bound, limit=limit)]
+    async def operations(
+        self, filter_: OperationFilter, beyond: int | None, limit: int
+    ) -> Sequence[Change]:
+        tests, bound = _operation_tests(filter_)
+        for name, time, test in (
+            ("first", filter_.since, " AND c.seq >= $first"),
+            ("end", filter_.before, " AND c.seq < $end"),
+        ):
+            if time is not None:
+                found = await self.ask(_FIRST_SEQ, time=time)
+                tests, bound[name] = tests + test, found[0][0] if found else FOREVER
+        if beyond is not None:
+            tests += f" AND c.seq {'>' if filter_.oldest_first else '<'} $beyond"
+            bound["beyond"] = beyond
+        order = "ASC" if filter_.oldest_first else "DESC"
+        text = (
+            f"MATCH (c:Change) WHERE c.seq > 0{tests} RETURN {CHANGE}"
+            f" ORDER BY c.space {order}, c.seq {order} LIMIT $limit"
+        )
+        return [change_of(row) for row in await self.ask(text, **bound, limit=limit)]
 
 
 @cache

@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.parties import verify_genesis
 
-from concord_graph.adapters.neo4j import (
-    conflicts,
-    erased_items,
-    fact_edges,
-    filters,
-    layers,
-    recalls,
-    records,
-    sessions,
-    statements,
-    succession,
-    transfer,
-)
+from concord_graph.adapters.neo4j import filters, records, statements, succession
+from concord_graph.adapters.neo4j.conflicts import ConflictReads
+from concord_graph.adapters.neo4j.erased_items import ErasureReads
+from concord_graph.adapters.neo4j.fact_edges import FactReads
+from concord_graph.adapters.neo4j.layers import LayerReads
 from concord_graph.adapters.neo4j.patterns import known_at
 from concord_graph.adapters.neo4j.records import Fields
-from concord_graph.adapters.neo4j.views import Neo4jViews
-from concord_graph.adapters.supports import supports_of
+from concord_graph.adapters.neo4j.sessions import SessionReads
+from concord_graph.adapters.neo4j.transaction import at_instant
+from concord_graph.adapters.neo4j.views import ViewReads
 from concord_graph.adapters.unstored import page_of_accesses
 from concord_graph.domain.drafts import EndRef
-from concord_graph.domain.erasure import Erasure
-from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
     Access,
     DeclaredRelation,
     Edge,
-    Entry,
     Instant,
     Item,
     ItemKind,
@@ -42,26 +31,22 @@ from concord_graph.domain.items import (
     Node,
     Record,
 )
-from concord_graph.domain.open_conflicts import OpenConflicts
-from concord_graph.domain.recalls import Recall, RecallFilter
-from concord_graph.domain.sessions import CoRead, Restated, Session
-from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import (
     Author,
-    Change,
     Counts,
     EdgeFilter,
-    EntryFilter,
     Imported,
     MemoryFilter,
-    OperationFilter,
     Ref,
-    SessionFilter,
 )
-from concord_graph.ports.reads import SessionRowT
+
+_ACCESSES = (
+    "MATCH (a:Access) WHERE a.id > $after RETURN a.id, a.last_time, a.count ORDER BY a.space, a.id"
+    " LIMIT $limit"
+)
 
 
-class Neo4jReads(Neo4jViews):
+class Neo4jReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads, ErasureReads):
     """A view of one space."""
 
     async def node(self, node_id: str) -> Node | None:
@@ -109,7 +94,7 @@ class Neo4jReads(Neo4jViews):
         self, at: Instant, after: str, limit: int
     ) -> Sequence[DeclaredRelation]:
         text = succession.listed_relations(known_at(at.record))
-        found = await self._items(text, **_at(at), after=after, limit=limit)
+        found = await self._items(text, **at_instant(at), after=after, limit=limit)
         return [records.relation(relation) for relation in found]
 
     async def rivals(self, relation: str, limit: int) -> Sequence[str]:
@@ -124,67 +109,57 @@ class Neo4jReads(Neo4jViews):
         items = map(records.item, found)
         return {item.id: item for item in items if not isinstance(item, Node)}
 
-    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
-        return (await self.facts_of_each([memory_id], record)).get(memory_id, ())
-
-    async def facts_of_each(
-        self, memory_ids: Collection[str], record: int = FOREVER
-    ) -> Mapping[str, Sequence[str]]:
-        """Return the ids of facts' edges; no statement if no memory ever had facts."""
-        if not self._stated:
-            return {}
-        asked = [{"id": memory_id, "record": record} for memory_id in memory_ids]
-        text = fact_edges.facts_of_each(known_at(record))
-        found: dict[str, list[str]] = {}
-        for memory_id, edge_id in await self.ask(text, asked=asked):
-            found.setdefault(memory_id, []).append(edge_id)
-        return found
-
-    async def stating(
-        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
-    ) -> Sequence[tuple[str, int]]:
-        """Return live memories that state any of the edges; no statement if none ever had facts."""
-        if not self._stated:
-            return ()
-        bound = {"ids": list(edge_ids), "after": after, "limit": limit or FOREVER}
-        return [(row[0], row[1]) for row in await self.ask(fact_edges.STATING, **bound)]
-
-    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
-        if not self._stated:
-            return ()
-        return [row[0] for row in await self.ask(fact_edges.EVER_FACTS, id=memory_id)]
-
-    async def ever_stating(self, edge_id: str) -> Sequence[str]:
-        return [row[0] for row in await self.ask(fact_edges.EVER_STATING, id=edge_id)]
-
-    async def is_named(self, item_id: str) -> bool:
-        return bool(await self.ask(fact_edges.IS_NAMED, id=item_id))
-
-    async def supports(self, since: int, until: int) -> Sequence[Support]:
-        return supports_of(await self.ask(fact_edges.SUPPORTS, since=since, until=until))
-
     async def revision(self, ref: Ref) -> Record | None:
         (found,) = await self.revisions([ref])
         return found
 
     async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
-        return await transfer.revisions(self, refs)
+        found: dict[int, Record] = {}
+        for label in sorted({records.version(ref.kind) for ref in refs}):
+            asked = [
+                {"place": place, "id": ref.id, "revision": ref.revision, "kind": int(ref.kind)}
+                for place, ref in enumerate(refs)
+                if records.version(ref.kind) == label
+            ]
+            text = (
+                f"UNWIND $asked AS ask MATCH (x:{label} {{id: ask.id, revision: ask.revision}})"
+                " WHERE x.kind = ask.kind RETURN ask.place, properties(x)"
+            )
+            for place, fields in await self.ask(text, asked=asked):
+                found[place] = records.revision(fields)
+        return [found.get(place) for place in range(len(refs))]
 
     async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
-        stored, pending = await self._pending.beside(lambda: transfer.accesses(self, after, limit))
-        return page_of_accesses(stored, pending, self._space_name, after, limit)
+        async def stored() -> list[tuple[str, Access]]:
+            rows = await self.ask(_ACCESSES, after=after, limit=limit)
+            return [(item_id, Access(last, count)) for item_id, last, count in rows]
+
+        accesses, pending = await self._pending.beside(stored)
+        return page_of_accesses(accesses, pending, self._space_name, after, limit)
 
     async def nonces(self, after: str, limit: int) -> Sequence[str]:
-        return await transfer.nonces(self, after, limit)
+        found = await self.ask(
+            "MATCH (n:Nonce) WHERE n.nonce > $after"
+            " RETURN n.nonce ORDER BY n.space, n.nonce LIMIT $limit",
+            after=after,
+            limit=limit,
+        )
+        return [row[0] for row in found]
 
     async def enrolment(self) -> str:
-        return await transfer.enrolment(self)
+        found = await self.ask("MATCH (s:Space) RETURN coalesce(s.enrolment, '')")
+        return str(found[0][0]) if found else ""
 
     async def genesis_envelope(self) -> bytes:
-        return await transfer.genesis_envelope(self)
+        found = await self.ask("MATCH (g:Genesis) RETURN g.envelope")
+        return bytes(found[0][0]) if found else b""
 
     async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
-        return await transfer.early_refusals(self)
+        rows = await self.ask(
+            "MATCH (r:EarlyRefusal) WHERE r.number > 0"
+            " RETURN r.time, r.principal, r.method, r.request_id, r.reason ORDER BY r.number"
+        )
+        return [(time, Author(*author), why) for time, *author, why in rows]
 
     async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
         if not ids:
@@ -234,7 +209,7 @@ class Neo4jReads(Neo4jViews):
 
     async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
         text = statements.listed_nodes(known_at(at.record))
-        found = await self._items(text, **_at(at), label=label, after=after, limit=limit)
+        found = await self._items(text, **at_instant(at), label=label, after=after, limit=limit)
         return [records.node(node) for node in found]
 
     async def list_edges(
@@ -244,7 +219,7 @@ class Neo4jReads(Neo4jViews):
         text = statements.listed_edges(
             known_at(at.record), tests, stated=at.stated, by_participant=bool(filter_.participants)
         )
-        found = await self.ask(text, **bound, **_at(at), after=after, limit=limit)
+        found = await self.ask(text, **bound, **at_instant(at), after=after, limit=limit)
         return [row[0] for row in found]
 
     async def list_memories(
@@ -254,52 +229,8 @@ class Neo4jReads(Neo4jViews):
         tests, bound = filters.memory_tests(filter_, known)
         before_time, before_id = before or (FOREVER, "")
         bound |= {"before_time": before_time, "before_id": before_id, "limit": limit}
-        found = await self.ask(statements.listed_memories(known, tests), **bound, **_at(at))
+        found = await self.ask(statements.listed_memories(known, tests), **bound, **at_instant(at))
         return [(row[0], row[1]) for row in found]
-
-    async def turns(
-        self, session_id: str, at: Instant, after: tuple[int, int, str] | None, limit: int
-    ) -> Sequence[tuple[int, int, str]]:
-        return await layers.turns(self, session_id, at, after, limit)
-
-    async def last_turn_order(self, session_id: str) -> int:
-        return await layers.last_turn_order(self, session_id)
-
-    async def names_near(self, kind: NameKind, asked: str, most: int) -> Sequence[str]:
-        return await layers.names_near(self, kind, asked, most)
-
-    async def entries(
-        self,
-        filter_: EntryFilter,
-        at: Instant,
-        *,
-        before: tuple[int, int] | None = None,
-        skip: int = 0,
-        limit: int,
-    ) -> tuple[Sequence[Entry], int]:
-        return await layers.entries(self, filter_, at, before=before, skip=skip, limit=limit)
-
-    async def entry(self, entry_id: str, record: int = FOREVER) -> Entry | None:
-        return await conflicts.entry(self, entry_id, record)
-
-    async def conflicts_between(
-        self, pairs: Collection[tuple[str, str]], record: int = FOREVER
-    ) -> Mapping[tuple[str, str], Entry]:
-        return await conflicts.between(self, pairs, record)
-
-    async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
-        return await conflicts.triggered(self, limit)
-
-    async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
-        return await conflicts.derived_from(self, memory_ids, limit)
-
-    async def open_conflicts(
-        self, ids: Collection[str], record: int = FOREVER
-    ) -> Mapping[str, OpenConflicts]:
-        """Return the open conflicts; no statement in a space that never had a conflict."""
-        if not self._disputed:
-            return {}
-        return await conflicts.open_at(self, ids, record)
 
     async def history(
         self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
@@ -315,21 +246,15 @@ class Neo4jReads(Neo4jViews):
         )
         return [records.memory(memory) for memory in found]
 
-    async def operations(
-        self, filter_: OperationFilter, beyond: int | None, limit: int
-    ) -> Sequence[Change]:
-        """Return operations in the order that the filter asks for."""
-        return await layers.operations(self, filter_, beyond, limit)
-
     async def counts(self, at: Instant) -> Counts:
         text = statements.counted(known_at(at.record), stated=at.stated)
-        nodes, edges, memories, turns, deleted = (await self.ask(text, **_at(at)))[0]
-        episodes, held, stale = await layers.entry_counts(self, at)
+        nodes, edges, memories, turns, deleted = (await self.ask(text, **at_instant(at)))[0]
+        episodes, held, stale = await self._entry_counts(at)
         return Counts(nodes, edges, memories, turns, deleted, episodes, held, stale)
 
     async def live_items(self, kind: ItemKind, at: Instant) -> Sequence[Item]:
         text = statements.live_items(kind, known_at(at.record), stated=at.stated)
-        return [records.item(item) for item in await self._items(text, **_at(at))]
+        return [records.item(item) for item in await self._items(text, **at_instant(at))]
 
     async def edges_at(self, item_id: str) -> Sequence[Edge]:
         found = await self._items(
@@ -339,9 +264,6 @@ class Neo4jReads(Neo4jViews):
             id=item_id,
         )
         return [records.edge(edge) for edge in sorted(found, key=lambda edge: str(edge["id"]))]
-
-    async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
-        return await erased_items.erasure(self, erase_id=erase_id, memory_id=memory_id)
 
     async def genesis(self) -> GenesisRecord | None:
         found = await self.ask("MATCH (g:Genesis) RETURN g.envelope")
@@ -355,47 +277,9 @@ class Neo4jReads(Neo4jViews):
         found = await self._items("MATCH (x:Item {id: $id}) RETURN properties(x)", id=item_id)
         return known_item(found[0]) if found else None
 
-    async def _items(self, text: str, **bound: Any) -> list[Fields]:
-        return [row[0] for row in await self.ask(text, **bound)]
-
-    async def session(self, session_id: str) -> Session | None:
-        return await sessions.session(self, session_id)
-
-    async def sessions(
-        self, filter_: SessionFilter, before: tuple[int, str] | None, limit: int
-    ) -> Sequence[Session]:
-        return await sessions.sessions(self, filter_, before, limit)
-
-    async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
-        return await sessions.co_reads(self, session_id, limit)
-
-    async def session_rows(
-        self, kind: type[SessionRowT], after: tuple[str, str], limit: int
-    ) -> Sequence[SessionRowT]:
-        return await sessions.session_rows(self, kind, after, limit)
-
-    async def restated(
-        self, session_ids: Sequence[str], least: int, limit: int
-    ) -> Sequence[Restated]:
-        return await sessions.restated(self, session_ids, least, limit)
-
-    async def service_record(self, kind: str, key: str = "") -> str:
-        return await sessions.service_record(self, kind, key)
-
-    async def service_records(self, kind: str, prefix: str) -> Mapping[str, str]:
-        return await sessions.service_records(self, kind, prefix)
-
-    async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:
-        """Return recalls, the newest query ids first."""
-        return await recalls.recalls(self, filter_, before, limit)
-
 
 def known_item(record: Fields | None) -> Item | None:
     """Return the item of a current node's properties; None for a ghost or an entry."""
     if record is None or record["kind"] > ItemKind.MEMORY:
         return None
     return records.item(record)
-
-
-def _at(at: Instant) -> dict[str, Any]:
-    return {"asked": [{"record": at.record}], "valid": at.valid}

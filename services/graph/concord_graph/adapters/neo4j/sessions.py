@@ -1,14 +1,17 @@
-"""Sessions, their co-reads, and the records of services."""
+"""Sessions, their co-reads, the recall log (a node for each memory that an answer returned), and
+the records of services."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
+from itertools import groupby
 from typing import Any, Final
 
 from concord_graph.adapters.codecs import record_name
-from concord_graph.adapters.neo4j.layers import Door
+from concord_graph.adapters.neo4j.transaction import SpaceTransaction
 from concord_graph.domain.items import FOREVER
+from concord_graph.domain.recalls import Recall, RecallFilter
 from concord_graph.domain.sessions import (
     MOST_CO_READS,
     CoRead,
@@ -73,7 +76,22 @@ _RECORD: Final = "MATCH (r:ServiceRecord {kind: $kind}) RETURN r.body"
 _RECORDS: Final = "MATCH (r:ServiceRecord) WHERE r.kind STARTS WITH $prefix RETURN r.kind, r.body"
 _DROP_RECORDS: Final = "MATCH (r:ServiceRecord) WHERE r.kind > $start AND r.kind < $end DELETE r"
 _PUT_RECORD: Final = "MERGE (r:ServiceRecord {kind: $kind}) SET r.body = $body"
-
+_PUT_RECALL: Final = (
+    "UNWIND $places AS at MATCH (m:Item {id: at.id})"
+    " WHERE m.memory_kind IS NOT NULL AND m.erase_time = 0"
+    " MERGE (r:Recall {query_id: $query_id, place: at.place}) ON CREATE SET r.memory_id = at.id,"
+    " r.principal = $principal, r.session_id = $session_id, r.time = $time"
+)
+_RECALLS: Final = (
+    "CALL () { MATCH (r:Recall) WHERE ($before = '' OR r.query_id < $before)"
+    " AND $query_id IN ['', r.query_id] AND $memory_id IN ['', r.memory_id]"
+    " AND $principal IN ['', r.principal] AND $session_id IN ['', r.session_id]"
+    " WITH DISTINCT r.query_id AS query ORDER BY query DESC LIMIT $limit RETURN query }"
+    " MATCH (r:Recall {query_id: query})"
+    " RETURN r.query_id, r.principal, r.session_id, r.time, r.memory_id"
+    " ORDER BY r.query_id DESC, r.place"
+)
+_DROP_RECALLS: Final = "MATCH (r:Recall) WHERE r.query_id < $before DELETE r"
 
 _KEPT: Final = {
     Session: ("SessionRecord", ("id", "id")),
@@ -100,93 +118,96 @@ def rows(uses: SessionUses) -> dict[str, Any]:
     }
 
 
-async def session(door: Door, session_id: str) -> Session | None:
-    """Return a session's record."""
-    found = await door.ask(_ONE, id=session_id)
-    return Session(*found[0]) if found else None
+class SessionReads(SpaceTransaction):
+    """The part of a view that reads sessions, recalls and records of services."""
+
+    async def session(self, session_id: str) -> Session | None:
+        found = await self.ask(_ONE, id=session_id)
+        return Session(*found[0]) if found else None
+
+    async def sessions(
+        self, filter_: SessionFilter, before: tuple[int, str] | None, limit: int
+    ) -> Sequence[Session]:
+        time, last = before or (FOREVER, "")
+        bound = {"time": time, "last": last, "limit": limit}
+        bound |= {"idle_since": filter_.idle_since, "ended": filter_.ended}
+        return [Session(*row) for row in await self.ask(_LISTED, **bound)]
+
+    async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
+        found = await self.ask(_CO_READS, session=session_id, limit=limit)
+        return [CoRead(*row) for row in found]
+
+    async def session_rows(
+        self, kind: type[SessionRowT], after: tuple[str, str], limit: int
+    ) -> Sequence[SessionRowT]:
+        label, (first, second) = _KEPT[kind]
+        names = [each.name for each in fields(kind)]
+        beyond = "false" if first == second else f"r.{first} = $first AND r.{second} > $second"
+        text = (
+            f"MATCH (r:{label}) WHERE r.{first} > $first OR {beyond}"
+            f" RETURN {', '.join(f'r.{name}' for name in names)}"
+            f" ORDER BY r.{first}, r.{second} LIMIT $limit"
+        )
+        found = await self.ask(text, first=after[0], second=after[1], limit=limit)
+        return [kind(*row) for row in found]
+
+    async def restated(
+        self, session_ids: Sequence[str], least: int, limit: int
+    ) -> Sequence[Restated]:
+        found = await self.ask(_RESTATED, sessions=list(session_ids), least=least, limit=limit)
+        return [Restated(memory_id, tuple(stated)) for memory_id, stated in found]
+
+    async def service_record(self, kind: str, key: str = "") -> str:
+        found = await self.ask(_RECORD, kind=record_name(kind, key))
+        return str(found[0][0]) if found else ""
+
+    async def service_records(self, kind: str, prefix: str) -> Mapping[str, str]:
+        before = len(record_name(kind, " ")) - 1
+        found = await self.ask(_RECORDS, prefix=record_name(kind, prefix))
+        return {name[before:]: body for name, body in found}
+
+    async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:
+        rows = await self.ask(_RECALLS, **asdict(filter_), before=before, limit=limit)
+        return [
+            Recall(said[0], said[1], said[2], tuple(row[4] for row in of_one), said[3])
+            for said, of_one in groupby(rows, key=lambda row: tuple(row[:4]))
+        ]
 
 
-async def sessions(
-    door: Door, filter_: SessionFilter, before: tuple[int, str] | None, limit: int
-) -> Sequence[Session]:
-    """Return sessions, the last used first, after the one that `before` names."""
-    time, last = before or (FOREVER, "")
-    bound = {"time": time, "last": last, "limit": limit}
-    bound |= {"idle_since": filter_.idle_since, "ended": filter_.ended}
-    return [Session(*row) for row in await door.ask(_LISTED, **bound)]
+class SessionWrites(SessionReads):
+    """The part of a transaction that writes sessions, recalls and records of services."""
 
+    async def put_session_rows(self, rows_: Sequence[SessionRow]) -> None:
+        label, (first, second) = _KEPT[type(rows_[0])]
+        key = f"{first}: fields.{first}, {second}: fields.{second}"
+        text = f"UNWIND $rows AS fields CREATE (r:{label} {{{key}}}) SET r += fields"
+        await self.ask(text, rows=[asdict(row) for row in rows_])
 
-async def co_reads(door: Door, session_id: str, limit: int) -> Sequence[CoRead]:
-    """Return the co-reads of the memories that a session read, the latest pairs first."""
-    found = await door.ask(_CO_READS, session=session_id, limit=limit)
-    return [CoRead(*row) for row in found]
+    async def end_session(self, session_id: str, time: int) -> None:
+        await self.ask(_END, id=session_id, time=time)
 
+    async def drop_co_reads(self, before: int) -> None:
+        await self.ask(_DROP_CO_READS, before=before)
 
-async def session_rows(
-    door: Door, kind: type[SessionRowT], after: tuple[str, str], limit: int
-) -> Sequence[SessionRowT]:
-    """Return the stored session rows of one kind past a key, by key."""
-    label, (first, second) = _KEPT[kind]
-    names = [each.name for each in fields(kind)]
-    beyond = "false" if first == second else f"r.{first} = $first AND r.{second} > $second"
-    text = (
-        f"MATCH (r:{label}) WHERE r.{first} > $first OR {beyond}"
-        f" RETURN {', '.join(f'r.{name}' for name in names)}"
-        f" ORDER BY r.{first}, r.{second} LIMIT $limit"
-    )
-    found = await door.ask(text, first=after[0], second=after[1], limit=limit)
-    return [kind(*row) for row in found]
+    async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
+        await self.ask(_RESTATE, memory=memory_id, session=session_id, time=time)
 
+    async def drop_service_records(self, kind: str, before: str) -> None:
+        await self.ask(_DROP_RECORDS, start=record_name(kind, " "), end=record_name(kind, before))
 
-async def put_session_rows(door: Door, rows_: Sequence[SessionRow]) -> None:
-    """Insert rows of sessions, all of one kind, that do not exist yet."""
-    label, (first, second) = _KEPT[type(rows_[0])]
-    key = f"{first}: fields.{first}, {second}: fields.{second}"
-    text = f"UNWIND $rows AS fields CREATE (r:{label} {{{key}}}) SET r += fields"
-    await door.ask(text, rows=[asdict(row) for row in rows_])
+    async def put_service_record(self, kind: str, body: str, key: str = "") -> None:
+        await self.ask(_PUT_RECORD, kind=record_name(kind, key), body=body)
 
+    async def put_recall(self, recall: Recall) -> None:
+        places = [{"place": place, "id": each} for place, each in enumerate(recall.memory_ids)]
+        await self.ask(
+            _PUT_RECALL,
+            places=places,
+            query_id=recall.query_id,
+            principal=recall.principal,
+            session_id=recall.session_id,
+            time=recall.time,
+        )
 
-async def restated(
-    door: Door, session_ids: Sequence[str], least: int, limit: int
-) -> Sequence[Restated]:
-    """Return live memories that several of the sessions stated, the most first."""
-    found = await door.ask(_RESTATED, sessions=list(session_ids), least=least, limit=limit)
-    return [Restated(memory_id, tuple(stated)) for memory_id, stated in found]
-
-
-async def service_record(door: Door, kind: str, key: str) -> str:
-    """Return the record of a kind, or of its key; empty without one."""
-    found = await door.ask(_RECORD, kind=record_name(kind, key))
-    return str(found[0][0]) if found else ""
-
-
-async def service_records(door: Door, kind: str, prefix: str) -> Mapping[str, str]:
-    """Return the records of a kind whose keys begin with `prefix`."""
-    before = len(record_name(kind, " ")) - 1
-    found = await door.ask(_RECORDS, prefix=record_name(kind, prefix))
-    return {name[before:]: body for name, body in found}
-
-
-async def end_session(door: Door, session_id: str, time: int) -> None:
-    """End a session."""
-    await door.ask(_END, id=session_id, time=time)
-
-
-async def drop_co_reads(door: Door, before: int) -> None:
-    """Delete co-reads from before a time (µs)."""
-    await door.ask(_DROP_CO_READS, before=before)
-
-
-async def put_restatement(door: Door, memory_id: str, session_id: str, time: int) -> None:
-    """Record a session's first statement (µs) of a memory that existed before."""
-    await door.ask(_RESTATE, memory=memory_id, session=session_id, time=time)
-
-
-async def drop_service_records(door: Door, kind: str, before: str) -> None:
-    """Delete the records of a kind whose keys sort before `before`."""
-    await door.ask(_DROP_RECORDS, start=record_name(kind, " "), end=record_name(kind, before))
-
-
-async def put_service_record(door: Door, kind: str, body: str, key: str) -> None:
-    """Store a kind's record, or the one of its key."""
-    await door.ask(_PUT_RECORD, kind=record_name(kind, key), body=body)
+    async def drop_recalls(self, before: str) -> None:
+        await self.ask(_DROP_RECALLS, before=before)

@@ -378,29 +378,3 @@ def _ends_are_there(known: Known) -> str:
         f"{seen('d', 'Tombstone', known, f'id: e.{end}_id')} }})"
         for end in ("source", "target")
     )
-
-
-LEARNT: Final = (
-    "CALL () { UNWIND $ids AS id OPTIONAL MATCH (i:Item {id: id})"
-    " OPTIONAL MATCH (s:Standing {id: id})"
-    f" WITH id, properties(i) AS item, properties(s) AS standing, {rests_on('id', None)} AS held,"
-    " COLLECT { MATCH (l:Lineage {source_id: id}) RETURN properties(l) } +"
-    " COLLECT { MATCH (l:Lineage {target_id: id}) RETURN properties(l) } AS lineage,"
-    " COLLECT { MATCH (l:FromContent {source_id: id}) RETURN properties(l) } AS content"
-    " RETURN collect([id, item, held, lineage, content, standing]) AS around }"
-    " CALL () { MATCH (n:Entity) WHERE n.name IN $names RETURN collect(properties(n)) AS named }"
-    " CALL () { MATCH (x:Item) WHERE x.external_id IN $external_ids"
-    " RETURN collect(properties(x)) AS keyed }"
-    " CALL () { MATCH (m:Memory) WHERE m.content_digest IN $digests"
-    " RETURN collect(properties(m)) AS saying }"
-    " CALL () { UNWIND $triples AS t OPTIONAL MATCH (a:Entity {name: t.source_name})"
-    " OPTIONAL MATCH (b:Entity {name: t.target_name})"
-    " WITH coalesce(t.source_id, a.id) AS source, t.relation AS relation,"
-    " coalesce(t.target_id, b.id) AS target WHERE source IS NOT NULL AND target IS NOT NULL"
-    " RETURN collect([source, relation, target, COLLECT { MATCH"
-    " (e:Edge {source_id: source, relation: relation, target_id: target})"
-    " RETURN properties(e) }]) AS triples }"
-    " RETURN around, named, keyed, saying, triples"
-)
-"""Select all that a write reads of ids (item, held, lineage, edges of its content, how it stands),
-names, keys and triples, whose ends have an id or a name."""

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, LiteralString, TypeVar
 
 import neo4j
 from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
-from concord_stores.neo4j_server import BUSY_SECONDS, closed_on_failure, connect, patiently
+from concord_stores.neo4j_server import (
+    BUSY_SECONDS,
+    ServerBusy,
+    ServerUnavailable,
+    closed_on_failure,
+    connect,
+    patiently,
+)
 from concord_stores.neo4j_transactions import TRANSACTION_SECONDS, Transactions
 from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession
 
@@ -21,13 +29,12 @@ from concord_graph.adapters.neo4j import (
     schema,
     sessions,
 )
-from concord_graph.adapters.neo4j.failures import told_by_graph
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reads import Neo4jReads
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.writes import Neo4jWrites
 from concord_graph.domain.erasure import STORE
-from concord_graph.domain.errors import StoreUnusable
+from concord_graph.domain.errors import Overloaded, StoreUnavailable, StoreUnusable
 from concord_graph.domain.items import ItemKind
 from concord_graph.domain.leases import Lease, LeaseKey
 from concord_graph.ports import (
@@ -135,7 +142,7 @@ class Neo4jStore:
             return result, await view.is_unchanged()
 
         for _ in range(_READ_TRIES):
-            with told_by_graph():
+            with _failures_named():
                 result, is_whole = await self._server.read(attempt)
             if is_whole:
                 return result
@@ -165,10 +172,10 @@ class Neo4jStore:
             )
             await writes.begin()
             result = await work(writes)
-            await writes.finish()
+            await writes.flush()
             return result
 
-        with told_by_graph():
+        with _failures_named():
             result = await self._server.write_space(space, attempt)
         self._announce()
         return result
@@ -184,7 +191,7 @@ class Neo4jStore:
             for (space, item_id), (count, last) in sorted(reads.items())  # sorted, so no deadlock
         ]
 
-        with told_by_graph():
+        with _failures_named():
             async with self._server.session(neo4j.WRITE_ACCESS) as session:
                 tx = await session.begin_transaction(timeout=TRANSACTION_SECONDS)
                 async with tx:
@@ -215,11 +222,11 @@ class Neo4jStore:
         return [change_of(row) for row in found]
 
     async def acquire_lease(self, key: LeaseKey, holder: str, now: int, until: int) -> Lease:
-        with told_by_graph():
+        with _failures_named():
             return await self._server.write(lambda tx: leases.acquire(tx, key, holder, now, until))
 
     async def renew_lease(self, key: LeaseKey, renewed: Lease, now: int) -> bool:
-        with told_by_graph():
+        with _failures_named():
             return await self._server.write(lambda tx: leases.renew(tx, key, renewed, now))
 
     async def scrub(self, *, thorough: bool) -> None:  # noqa: ARG002 - Neo4j takes nothing out
@@ -255,7 +262,7 @@ class Neo4jStore:
             result = await tx.run(text, bound)
             return await result.values()
 
-        with told_by_graph():
+        with _failures_named():
             if access == neo4j.WRITE_ACCESS:
                 return await self._server.write(work)
             return await self._server.read(work)
@@ -323,3 +330,14 @@ async def _announce_touched(tx: Writes, ids: Sequence[str]) -> None:
                     revision=memory.revision.number,
                 )
             )
+
+
+@contextmanager
+def _failures_named() -> Iterator[None]:
+    """Translate the server's failures into graph's errors."""
+    try:
+        yield
+    except ServerBusy as error:
+        raise Overloaded(str(error)) from error
+    except ServerUnavailable as error:
+        raise StoreUnavailable(str(error)) from error

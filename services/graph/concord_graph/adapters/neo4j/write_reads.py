@@ -7,16 +7,17 @@ transaction holds the space's lock, so an answer stays true but for its own puts
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from neo4j import AsyncManagedTransaction
 
-from concord_graph.adapters.neo4j import records, statements
+from concord_graph.adapters.neo4j import records
+from concord_graph.adapters.neo4j.patterns import rests_on
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reads import Neo4jReads, known_item
 from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.succession import standing_of
-from concord_graph.adapters.neo4j.views import Row
+from concord_graph.adapters.neo4j.transaction import Row
 from concord_graph.adapters.neo4j.working_set import Around, WorkingSet
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import FOREVER, Edge, Item, ItemKind, Memory, Node, Record
@@ -27,6 +28,31 @@ _IDS_A_STATEMENT = 2_000
 _RINGS_AHEAD = 2
 """How far the lineage around asked items is fetched ahead: their lineage's ends, and the ends'
 own. Code that follows a chain further reads on its way, from the side that ends sooner."""
+
+_LEARNT: Final = (
+    "CALL () { UNWIND $ids AS id OPTIONAL MATCH (i:Item {id: id})"
+    " OPTIONAL MATCH (s:Standing {id: id})"
+    f" WITH id, properties(i) AS item, properties(s) AS standing, {rests_on('id', None)} AS held,"
+    " COLLECT { MATCH (l:Lineage {source_id: id}) RETURN properties(l) } +"
+    " COLLECT { MATCH (l:Lineage {target_id: id}) RETURN properties(l) } AS lineage,"
+    " COLLECT { MATCH (l:FromContent {source_id: id}) RETURN properties(l) } AS content"
+    " RETURN collect([id, item, held, lineage, content, standing]) AS around }"
+    " CALL () { MATCH (n:Entity) WHERE n.name IN $names RETURN collect(properties(n)) AS named }"
+    " CALL () { MATCH (x:Item) WHERE x.external_id IN $external_ids"
+    " RETURN collect(properties(x)) AS keyed }"
+    " CALL () { MATCH (m:Memory) WHERE m.content_digest IN $digests"
+    " RETURN collect(properties(m)) AS saying }"
+    " CALL () { UNWIND $triples AS t OPTIONAL MATCH (a:Entity {name: t.source_name})"
+    " OPTIONAL MATCH (b:Entity {name: t.target_name})"
+    " WITH coalesce(t.source_id, a.id) AS source, t.relation AS relation,"
+    " coalesce(t.target_id, b.id) AS target WHERE source IS NOT NULL AND target IS NOT NULL"
+    " RETURN collect([source, relation, target, COLLECT { MATCH"
+    " (e:Edge {source_id: source, relation: relation, target_id: target})"
+    " RETURN properties(e) }]) AS triples }"
+    " RETURN around, named, keyed, saying, triples"
+)
+"""Select all that a write reads of ids (item, held, lineage, edges of its content, how it stands),
+names, keys and triples, whose ends have an id or a name."""
 
 
 class LearntReads(Neo4jReads):
@@ -186,7 +212,7 @@ class LearntReads(Neo4jReads):
         }
         if not any(wanted.values()):
             return
-        ((around, nodes, keyed, saying, stored),) = await super().ask(statements.LEARNT, **wanted)
+        ((around, nodes, keyed, saying, stored),) = await super().ask(_LEARNT, **wanted)
         known.around |= {row[0]: _around(row) for row in around}
         known.named |= dict.fromkeys(wanted["names"])
         known.named |= {record["name"]: records.node(record) for record in nodes}

@@ -6,7 +6,7 @@ only the store can answer, and at the end.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
@@ -15,24 +15,15 @@ from neo4j import AsyncManagedTransaction
 from neo4j.exceptions import ConstraintError
 
 from concord_graph.adapters import changes, receipts
-from concord_graph.adapters.neo4j import (
-    erased_items,
-    fact_edges,
-    flush,
-    recalls,
-    records,
-    sessions,
-    space_erasure,
-    succession,
-    transfer,
-)
+from concord_graph.adapters.neo4j import fact_edges, flush, records, succession
+from concord_graph.adapters.neo4j.erased_items import ErasureWrites
 from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT, ANY_CONFLICT
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.records import Fields
+from concord_graph.adapters.neo4j.sessions import SessionWrites
 from concord_graph.adapters.neo4j.tokens import Tokens
-from concord_graph.adapters.neo4j.views import Row
+from concord_graph.adapters.neo4j.transaction import Row
 from concord_graph.adapters.neo4j.write_reads import LearntReads
-from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.errors import ConstitutiveProtected, ItemClash, SafeguardViolation
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
@@ -50,8 +41,6 @@ from concord_graph.domain.items import (
     digest,
 )
 from concord_graph.domain.protection import is_constitutive
-from concord_graph.domain.recalls import Recall
-from concord_graph.domain.sessions import SessionRow
 from concord_graph.domain.succession import Standing
 from concord_graph.ports import (
     Author,
@@ -78,9 +67,14 @@ _BURN = (
     " CALL (burnt) { WITH * WHERE burnt = 0 UNWIND $nonces AS one CREATE (n:Nonce {nonce: one}) }"
     " RETURN burnt"
 )
+_REFUSE = (
+    "OPTIONAL MATCH (r:EarlyRefusal) WHERE r.number > 0 WITH count(r) AS known"
+    " CREATE (n:EarlyRefusal {number: known + 1}) SET n += $fields"
+)
+_PUT_ACCESSES = "UNWIND $accesses AS fields CREATE (a:Access {id: fields.id}) SET a += fields"
 
 
-class Neo4jWrites(LearntReads):
+class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites):
     """One transaction on one space. It holds the space's counter, so no other writes there."""
 
     def __init__(
@@ -224,7 +218,14 @@ class Neo4jWrites(LearntReads):
         self._accesses.append(values)
 
     async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
-        await transfer.keep_early_refusal(self, time, author, why)
+        fields = {
+            "time": time,
+            "principal": author.principal,
+            "method": author.method,
+            "request_id": author.request_id,
+            "reason": why,
+        }
+        await self.ask(_REFUSE, fields=fields)
 
     async def keep_receipt(
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
@@ -235,12 +236,6 @@ class Neo4jWrites(LearntReads):
 
     async def erase(self, item: Record) -> None:
         self._erased.append(item)
-
-    async def put_erasure(self, erasure: Erasure) -> None:
-        await erased_items.put(self, erasure)
-
-    async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
-        await erased_items.confirm(self, erase_id, confirmer, time)
 
     async def burn(self, nonces: Collection[str]) -> bool:
         if len(set(nonces)) < len(nonces):
@@ -266,25 +261,15 @@ class Neo4jWrites(LearntReads):
         )
 
     async def keep_enrolment(self, digest: str) -> None:
-        await transfer.keep_enrolment(self, digest)
+        await self.ask("MATCH (s:Space) SET s.enrolment = $digest", digest=digest)
 
     @property
     def is_deleted(self) -> bool:
         return self._deleted
 
     async def mark_deleted(self) -> None:
-        await self.ask(space_erasure.MARK_DELETED)
+        await self.ask("MATCH (s:Space) SET s.deleted = true")
         self._deleted = True
-
-    async def memories_to_erase(self, limit: int) -> Sequence[str]:
-        """Return memories, forgotten ones too, that are not erased."""
-        return await space_erasure.memories(self, limit)
-
-    async def drop_memories(self, ids: Sequence[str]) -> None:
-        await space_erasure.drop_memories(self, ids)
-
-    async def drop_rows(self, limit: int) -> bool:
-        return await space_erasure.drop_rows(self, limit)
 
     async def put_imported(self, imported: Imported) -> None:
         await self.ask(
@@ -293,36 +278,9 @@ class Neo4jWrites(LearntReads):
             restore=imported.restore,
         )
 
-    async def end_session(self, session_id: str, time: int) -> None:
-        await sessions.end_session(self, session_id, time)
-
-    async def drop_co_reads(self, before: int) -> None:
-        await sessions.drop_co_reads(self, before)
-
-    async def put_session_rows(self, rows: Sequence[SessionRow]) -> None:
-        await sessions.put_session_rows(self, rows)
-
-    async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
-        await sessions.put_restatement(self, memory_id, session_id, time)
-
-    async def put_recall(self, recall: Recall) -> None:
-        await recalls.put_recall(self, recall)
-
-    async def drop_recalls(self, before: str) -> None:
-        await recalls.drop_recalls(self, before)
-
-    async def drop_service_records(self, kind: str, before: str) -> None:
-        await sessions.drop_service_records(self, kind, before)
-
-    async def put_service_record(self, kind: str, body: str, key: str = "") -> None:
-        await sessions.put_service_record(self, kind, body, key)
-
-    async def finish(self) -> None:
-        """Write the remaining rows; the last step before the commit."""
-        await self.flush()
-
     async def flush(self) -> None:
-        """Write the collected puts, how items stand, their records and the counters."""
+        """Write the collected puts, how items stand, their records and the counters; this is also
+        the last step before the commit."""
         if self._standings:
             standings, self._standings = list(self._standings.values()), {}
             for start in range(0, len(standings), _ROWS_A_STATEMENT):
@@ -330,7 +288,7 @@ class Neo4jWrites(LearntReads):
                 await super().ask(succession.PUT, standings=some)
         if self._accesses:
             accesses, self._accesses = self._accesses, []
-            await super().ask(transfer.PUT_ACCESSES, accesses=accesses)
+            await super().ask(_PUT_ACCESSES, accesses=accesses)
         if not (self._rows or self._changes or self._requests or self._seq != self._counted):
             return
         rows, self._rows = self._rows, []
@@ -353,7 +311,7 @@ class Neo4jWrites(LearntReads):
         await self._keep_marks()
         if self._erased:
             erased, self._erased = self._erased, []
-            await erased_items.erase(self, erased)
+            await self._erase_content(erased)
 
     async def _write(self, **what: list[Fields]) -> list[Row]:
         try:
