@@ -20,15 +20,15 @@ from concord_graph.adapters.sqlite import (
 from concord_graph.adapters.sqlite.conflicts import ConflictReads
 from concord_graph.adapters.sqlite.fact_edges import FactReads
 from concord_graph.adapters.sqlite.layers import LayerReads
-from concord_graph.adapters.sqlite.recalls import RecallReads
 from concord_graph.adapters.sqlite.revisions import ids_of
 from concord_graph.adapters.sqlite.sessions import SessionReads
-from concord_graph.adapters.sqlite.transfer import TransferReads
 from concord_graph.adapters.sqlite.views import Pending, ViewReads
+from concord_graph.adapters.unstored import page_of_accesses
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import (
     FOREVER,
+    Access,
     DeclaredRelation,
     Edge,
     Instant,
@@ -40,6 +40,7 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.succession import Standing
 from concord_graph.ports import (
+    Author,
     Change,
     Counts,
     EdgeFilter,
@@ -52,9 +53,7 @@ from concord_graph.ports import (
 )
 
 
-class SqliteReads(
-    ViewReads, FactReads, LayerReads, ConflictReads, TransferReads, SessionReads, RecallReads
-):
+class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads):
     """A consistent view of one space. Its coroutines never wait: SQLite answers in the thread."""
 
     def __init__(
@@ -347,6 +346,37 @@ class SqliteReads(
     async def imported(self) -> Imported | None:
         row = self._one("SELECT seq, restore FROM imported WHERE space = ?", (self._space,))
         return Imported(row[0], bytes(row[1])) if row else None
+
+    async def genesis_envelope(self) -> bytes:
+        sql = "SELECT envelope FROM genesis WHERE space = ?"
+        row = self._db.execute(sql, (self._space,)).fetchone()
+        return bytes(row[0]) if row else b""
+
+    async def enrolment(self) -> str:
+        sql = "SELECT enrolment FROM space WHERE id = ?"
+        row = self._db.execute(sql, (self._space,)).fetchone()
+        return str(row[0]) if row else ""
+
+    async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
+        """Return the items that were ever read, by id, with stored and pending reads."""
+        sql = (
+            "SELECT id, last_time, count FROM access WHERE space = ? AND id > ? ORDER BY id LIMIT ?"
+        )
+        rows = self._db.execute(sql, (self._space, after, limit)).fetchall()
+        stored = [(item_id, Access(last, count)) for item_id, last, count in rows]
+        return page_of_accesses(stored, self._pending, self._space_name, after, limit)
+
+    async def nonces(self, after: str, limit: int) -> Sequence[str]:
+        sql = "SELECT nonce FROM nonce WHERE space = ? AND nonce > ? ORDER BY nonce LIMIT ?"
+        return [row[0] for row in self._db.execute(sql, (self._space, after, limit)).fetchall()]
+
+    async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
+        sql = (
+            "SELECT time, principal, method, request_id, reason FROM early_refusal"
+            " WHERE space = ? ORDER BY rowid"
+        )
+        rows = self._db.execute(sql, (self._space,)).fetchall()
+        return [(time, Author(*author), why) for time, *author, why in rows]
 
     def _current(self, kind: ItemKind, test: str, value: str) -> rows.Row | None:
         sql = (

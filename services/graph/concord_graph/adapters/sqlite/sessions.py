@@ -1,15 +1,18 @@
-"""Sessions, their co-reads, and the records of services."""
+"""Sessions, their co-reads, the recall log (a row for each memory that an answer returned), and
+the records of services."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import asdict, astuple
+from itertools import groupby
 from typing import Final
 
 from concord_graph.adapters.codecs import record_name
 from concord_graph.domain.items import FOREVER
+from concord_graph.domain.recalls import Recall, RecallFilter
 from concord_graph.domain.sessions import (
     MOST_CO_READS,
     CoRead,
@@ -63,7 +66,23 @@ _RESTATED: Final = (
     f" WHERE r.space = :space AND r.session_id IN {_ASKED} ORDER BY 1, 2)"
     " GROUP BY id HAVING count(*) >= :least ORDER BY count(*) DESC, id LIMIT :limit"
 )
-
+_PUT_RECALL: Final = (
+    "INSERT OR IGNORE INTO recall (space, query_id, place, memory_id, principal, session_id, time)"
+    " SELECT :space, :query_id, r.key, m.id, :principal, :session_id, :time"
+    " FROM json_each(:ids) r JOIN memory m ON m.space = :space AND m.id = r.value"
+    f" AND m.erase_time = 0 AND m.record_until = {FOREVER}"
+)
+_QUERIES: Final = (
+    "SELECT DISTINCT query_id FROM recall WHERE space = :space AND query_id < :before"
+    " AND :query_id IN ('', query_id) AND :memory_id IN ('', memory_id)"
+    " AND :principal IN ('', principal) AND :session_id IN ('', session_id)"
+    " ORDER BY query_id DESC LIMIT :limit"
+)
+_RECALLS: Final = (
+    "SELECT query_id, principal, session_id, time, memory_id FROM recall WHERE space = :space"
+    f" AND query_id IN ({_QUERIES}) ORDER BY query_id DESC, place"
+)
+_AFTER_ALL: Final = "\U0010ffff"
 
 _KEPT: Final = {
     Session: ("session", "id, ''", _SESSION),
@@ -74,7 +93,7 @@ _KEPT: Final = {
 
 
 class SessionReads:
-    """The part of a view that reads sessions and records of services."""
+    """The part of a view that reads sessions, recalls and records of services."""
 
     _db: sqlite3.Connection
     _space: int
@@ -133,9 +152,17 @@ class SessionReads:
         bound = (len(record_name(kind, " ")), self._space, start, start + "\U0010ffff")
         return dict(self._db.execute(sql, bound).fetchall())
 
+    async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:
+        bound = asdict(filter_) | {"before": before or _AFTER_ALL, "limit": limit}
+        rows = self._db.execute(_RECALLS, bound | {"space": self._space}).fetchall()
+        return [
+            Recall(said[0], said[1], said[2], tuple(row[4] for row in of_one), said[3])
+            for said, of_one in groupby(rows, key=lambda row: row[:4])
+        ]
+
 
 class SessionWrites(SessionReads):
-    """The part of a transaction that writes sessions and records of services."""
+    """The part of a transaction that writes sessions, recalls and records of services."""
 
     async def end_session(self, session_id: str, time: int) -> None:
         sql = "UPDATE session SET end_time = ? WHERE space = ? AND id = ?"
@@ -163,6 +190,15 @@ class SessionWrites(SessionReads):
     async def put_service_record(self, kind: str, body: str, key: str = "") -> None:
         sql = "INSERT OR REPLACE INTO service_record (space, kind, body) VALUES (?, ?, ?)"
         self._db.execute(sql, (self._space, record_name(kind, key), body))
+
+    async def put_recall(self, recall: Recall) -> None:
+        ids = json.dumps(recall.memory_ids)
+        bound = {name: value for name, value in asdict(recall).items() if name != "memory_ids"}
+        self._db.execute(_PUT_RECALL, bound | {"space": self._space, "ids": ids})
+
+    async def drop_recalls(self, before: str) -> None:
+        sql = "DELETE FROM recall WHERE space = ? AND query_id < ?"
+        self._db.execute(sql, (self._space, before))
 
 
 def store_uses(db: sqlite3.Connection, uses: SessionUses) -> None:

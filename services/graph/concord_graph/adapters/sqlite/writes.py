@@ -13,7 +13,6 @@ from concord_attestation.identifiers import new_id
 from concord_graph.adapters import changes, receipts
 from concord_graph.adapters.sqlite import erased_items, rows, space_erasure, succession
 from concord_graph.adapters.sqlite.reads import SqliteReads
-from concord_graph.adapters.sqlite.recalls import RecallWrites
 from concord_graph.adapters.sqlite.revisions import current
 from concord_graph.adapters.sqlite.sessions import SessionWrites
 from concord_graph.adapters.sqlite.views import Pending
@@ -46,7 +45,7 @@ _ANNOUNCED = (
 )
 
 
-class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
+class SqliteWrites(SqliteReads, SessionWrites):
     """One transaction on one space."""
 
     def __init__(
