@@ -56,7 +56,7 @@ READS: dict[str, Callable[[bool], str]] = {
         now, filters.memory_tests(CURRENT)[0]
     ),
     "conflict by id": conflicts.by_id,
-    "conflicts of pairs": conflicts.between,
+    "edges at": statements.edges_at,
     "open conflicts": conflicts.open_at,
     "derived memories": lambda _: conflicts.DERIVED,
     "live edges": lambda now: statements.live_items(ItemKind.EDGE, now, True),

@@ -11,7 +11,6 @@ from concord_graph.domain.items import (
     DeclaredRelation,
     Edge,
     Instant,
-    Item,
     ItemKind,
     Memory,
     Node,
@@ -77,12 +76,8 @@ class ItemReads(Protocol):
         """Return these very revisions, in the order asked, with their record intervals."""
         ...
 
-    async def edges_at(self, item_id: str) -> Sequence[Edge]:
-        """Return the edges, deleted ones too, that start or end at the item."""
-        ...
-
-    async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
-        """Return the live edges that start or end at the item."""
+    async def edges_at(self, item_id: str, *, live: bool) -> Sequence[Edge]:
+        """Return the edges that start or end at the item, by id; with deleted ones unless `live`."""
         ...
 
     async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
@@ -179,10 +174,6 @@ class SupersessionReads(Protocol):
         `supersession.head_ids` is the item itself when it is live and not superseded then,
         else empty: `usecases.shown` follows chains.
         """
-        ...
-
-    async def view_of(self, item: Item, at: Instant) -> View:
-        """Return this revision of an item, with the item's supersession."""
         ...
 
     async def amendments(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:

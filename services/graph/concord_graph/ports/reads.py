@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from concord_attestation.consent import GenesisRecord
-
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
@@ -16,7 +14,6 @@ from concord_graph.domain.items import (
     Instant,
     Item,
     ItemKind,
-    Memory,
     Node,
 )
 from concord_graph.domain.open_conflicts import OpenConflicts
@@ -29,8 +26,8 @@ from concord_graph.ports.values import (
     Counts,
     EdgeFilter,
     EntryFilter,
+    Founding,
     Hop,
-    Imported,
     MemoryFilter,
     OperationFilter,
     SessionFilter,
@@ -149,12 +146,6 @@ class ConflictReads(Protocol):
         """Return an entry by id, a deleted one too."""
         ...
 
-    async def conflicts_between(
-        self, pairs: Collection[tuple[str, str]], record: int = FOREVER
-    ) -> Mapping[tuple[str, str], Entry]:
-        """Return the live conflicts of pairs of ids, the smaller id first."""
-        ...
-
     async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
         """Return up to `limit` live memories that have triggers, each with its triggers, by id."""
         ...
@@ -178,38 +169,18 @@ class RecordReads(Protocol):
         `until`, both included, by time, then memory id. One without edges: no fact is left."""
         ...
 
-    async def history(
-        self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
-    ) -> Sequence[Memory]:
-        """Return the revisions of a memory below a number, newest first, as they are stored: the
-        record interval of one that was open at `record` may have been closed since."""
-        ...
-
     async def operations(
         self, filter_: OperationFilter, beyond: int | None, limit: int
     ) -> Sequence[Change]:
         """Return operations past the sequence number `beyond`, newest first unless filtered so."""
         ...
 
-    async def genesis_envelope(self) -> bytes:
-        """Return the genesis record as it was accepted; empty without one."""
+    async def founding(self) -> Founding:
+        """Return the space's genesis, enrolment and import."""
         ...
 
     async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
         """Return the receipt of an erasure by its id or by the memory's id."""
-        ...
-
-    async def genesis(self) -> GenesisRecord | None:
-        """Return the space's genesis."""
-        ...
-
-    async def enrolment(self) -> str:
-        """Return the registered hex SHA-256 of the secret that admits the genesis; empty for a
-        space that nobody registered."""
-        ...
-
-    async def imported(self) -> Imported | None:
-        """Return the space's import with its restore grant; None for a space that began here."""
         ...
 
     async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:

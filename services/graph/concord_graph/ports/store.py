@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from concord_graph.domain.leases import Lease, LeaseKey
@@ -68,8 +68,8 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def announce_touches(self) -> None:
-        """Append one TOUCHED change for each memory read since the last call."""
+    async def newly_read(self) -> Mapping[str, Sequence[str]]:
+        """Return the ids of the memories that were read since the last call, by space."""
         ...
 
     async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:

@@ -120,6 +120,20 @@ class Imported:
     restore: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Founding:
+    """How a space began.
+
+    `genesis`: the genesis record as it was accepted; empty without one. `enrolment`: the registered
+    hex SHA-256 of the secret that admits the genesis; empty for a space that nobody registered.
+    `imported`: None for a space that began here.
+    """
+
+    genesis: bytes = b""
+    enrolment: str = ""
+    imported: Imported | None = None
+
+
 class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs three times as much
     """An item with the data derived from its surroundings at an instant.
 

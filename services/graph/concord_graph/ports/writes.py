@@ -184,11 +184,7 @@ class Writes(Reads, Protocol):
         ...
 
     async def put_session_rows(self, rows: Sequence[SessionRow]) -> None:
-        """Insert rows of sessions, all of one kind, that do not exist yet."""
-        ...
-
-    async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
-        """Record a session's first statement (µs) of a memory that existed before."""
+        """Insert rows of sessions, all of one kind, but for those that exist already."""
         ...
 
     async def put_recall(self, recall: Recall) -> None:

@@ -148,8 +148,8 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def _came(self, space: str) -> Imported:
         """Return the import of a space. It is cached: only a space's first write can be one."""
         if space not in self._imported:
-            found = await self._store.read(space, lambda tx: tx.imported())
-            self._imported[space] = found or _NEVER
+            found = await self._store.read(space, lambda tx: tx.founding())
+            self._imported[space] = found.imported or _NEVER
         return self._imported[space]
 
     async def GetDigests(

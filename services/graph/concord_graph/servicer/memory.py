@@ -242,7 +242,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         found = await self._reader.read(
             caller().space,
             lambda tx, now: history(
-                tx, request.id, as_of.at(now).record, before_revision=before, limit=size + 1
+                tx, request.id, as_of.at(now), before_revision=before, limit=size + 1
             ),
         )
         more = len(found) > size

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-
-from concord_attestation.consent import GenesisRecord
-from concord_attestation.parties import verify_genesis
+from operator import attrgetter
 
 from concord_graph.adapters.neo4j import filters, records, statements, succession
 from concord_graph.adapters.neo4j.conflicts import ConflictReads
@@ -35,6 +33,7 @@ from concord_graph.ports import (
     Author,
     Counts,
     EdgeFilter,
+    Founding,
     Imported,
     MemoryFilter,
     Ref,
@@ -146,13 +145,14 @@ class Neo4jReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads, 
         )
         return [row[0] for row in found]
 
-    async def enrolment(self) -> str:
-        found = await self.ask("MATCH (s:Space) RETURN coalesce(s.enrolment, '')")
-        return str(found[0][0]) if found else ""
-
-    async def genesis_envelope(self) -> bytes:
-        found = await self.ask("MATCH (g:Genesis) RETURN g.envelope")
-        return bytes(found[0][0]) if found else b""
+    async def founding(self) -> Founding:
+        found = await self.ask(
+            "MATCH (s:Space) OPTIONAL MATCH (g:Genesis) OPTIONAL MATCH (i:Imported)"
+            " RETURN g.envelope, coalesce(s.enrolment, ''), i.seq, i.restore"
+        )
+        genesis, enrolment, seq, restore = found[0] if found else (b"", "", None, b"")
+        imported = Imported(seq, bytes(restore)) if seq else None
+        return Founding(bytes(genesis or b""), enrolment, imported)
 
     async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
         rows = await self.ask(
@@ -195,14 +195,6 @@ class Neo4jReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads, 
         found = await self.ask(statements.frozen_by_lineage())
         return frozenset(item_id for row in found for item_id in row if item_id is not None)
 
-    async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
-        found = await self.ask(
-            "MATCH (e:Edge {source_id: $id}) RETURN e.id AS id"
-            " UNION MATCH (e:Edge {target_id: $id}) RETURN e.id AS id",
-            id=item_id,
-        )
-        return sorted(row[0] for row in found)
-
     async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
         text = "MATCH (e:FromContent {source_id: $id}) RETURN properties(e)"
         return [records.edge(edge) for edge in await self._items(text, id=memory_id)]
@@ -232,20 +224,6 @@ class Neo4jReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads, 
         found = await self.ask(statements.listed_memories(known, tests), **bound, **at_instant(at))
         return [(row[0], row[1]) for row in found]
 
-    async def history(
-        self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
-    ) -> Sequence[Memory]:
-        found = await self._items(
-            "MATCH (x:MemoryVersion {id: $id}) WHERE x.revision < $before"
-            " AND x.record_from <= $record"
-            " RETURN properties(x) ORDER BY x.revision DESC LIMIT $limit",
-            id=memory_id,
-            before=before_revision,
-            record=record,
-            limit=limit,
-        )
-        return [records.memory(memory) for memory in found]
-
     async def counts(self, at: Instant) -> Counts:
         text = statements.counted(known_at(at.record), stated=at.stated)
         nodes, edges, memories, turns, deleted = (await self.ask(text, **at_instant(at)))[0]
@@ -256,22 +234,14 @@ class Neo4jReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads, 
         text = statements.live_items(kind, known_at(at.record), stated=at.stated)
         return [records.item(item) for item in await self._items(text, **at_instant(at))]
 
-    async def edges_at(self, item_id: str) -> Sequence[Edge]:
-        found = await self._items(
-            "MATCH (e:EdgeVersion {source_id: $id}) WHERE e:Item RETURN properties(e) AS edge"
-            " UNION MATCH (e:EdgeVersion {target_id: $id}) WHERE e:Item"
-            " RETURN properties(e) AS edge",
-            id=item_id,
+    async def edges_at(self, item_id: str, *, live: bool) -> Sequence[Edge]:
+        label = "Edge" if live else "EdgeVersion"
+        text = " UNION ".join(
+            f"MATCH (e:{label} {{{end}: $id}}) WHERE e:Item RETURN properties(e) AS edge"
+            for end in ("source_id", "target_id")
         )
-        return [records.edge(edge) for edge in sorted(found, key=lambda edge: str(edge["id"]))]
-
-    async def genesis(self) -> GenesisRecord | None:
-        found = await self.ask("MATCH (g:Genesis) RETURN g.envelope")
-        return verify_genesis(bytes(found[0][0]), self.space) if found else None
-
-    async def imported(self) -> Imported | None:
-        found = await self.ask("MATCH (i:Imported) RETURN i.seq, i.restore")
-        return Imported(found[0][0], bytes(found[0][1])) if found else None
+        found = await self._items(text, id=item_id)
+        return sorted(map(records.edge, found), key=attrgetter("id"))
 
     async def _item(self, item_id: str) -> Item | None:
         found = await self._items("MATCH (x:Item {id: $id}) RETURN properties(x)", id=item_id)

@@ -67,9 +67,6 @@ _RESTATED: Final = (
     " WHERE size(sessions) >= $least"
     " RETURN id, sessions ORDER BY size(sessions) DESC, id LIMIT $limit"
 )
-_RESTATE: Final = (
-    "MERGE (r:Restatement {memory_id: $memory, session_id: $session}) ON CREATE SET r.time = $time"
-)
 _END: Final = "MATCH (s:SessionRecord {id: $id}) SET s.end_time = $time"
 _DROP_CO_READS: Final = "MATCH (c:CoRead) WHERE c.time < $before DELETE c"
 _RECORD: Final = "MATCH (r:ServiceRecord {kind: $kind}) RETURN r.body"
@@ -178,9 +175,9 @@ class SessionWrites(SessionReads):
     """The part of a transaction that writes sessions, recalls and records of services."""
 
     async def put_session_rows(self, rows_: Sequence[SessionRow]) -> None:
-        label, (first, second) = _KEPT[type(rows_[0])]
-        key = f"{first}: fields.{first}, {second}: fields.{second}"
-        text = f"UNWIND $rows AS fields CREATE (r:{label} {{{key}}}) SET r += fields"
+        label, names = _KEPT[type(rows_[0])]
+        key = ", ".join(f"{name}: fields.{name}" for name in dict.fromkeys(names))
+        text = f"UNWIND $rows AS fields MERGE (r:{label} {{{key}}}) ON CREATE SET r += fields"
         await self.ask(text, rows=[asdict(row) for row in rows_])
 
     async def end_session(self, session_id: str, time: int) -> None:
@@ -188,9 +185,6 @@ class SessionWrites(SessionReads):
 
     async def drop_co_reads(self, before: int) -> None:
         await self.ask(_DROP_CO_READS, before=before)
-
-    async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
-        await self.ask(_RESTATE, memory=memory_id, session=session_id, time=time)
 
     async def drop_service_records(self, kind: str, before: str) -> None:
         await self.ask(_DROP_RECORDS, start=record_name(kind, " "), end=record_name(kind, before))

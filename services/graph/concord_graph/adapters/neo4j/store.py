@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, LiteralString, TypeVar
 
@@ -42,9 +42,7 @@ from concord_graph.ports import (
     NOBODY,
     Author,
     Change,
-    ChangeType,
     Clock,
-    Expected,
     ReadCounts,
     Reads,
     SessionUses,
@@ -66,7 +64,7 @@ _TOUCH = (
     " SET a.count = a.count + read.count, a.unannounced = true, a.last_time ="
     " CASE WHEN read.last_time > a.last_time THEN read.last_time ELSE a.last_time END"
 )
-_UNANNOUNCED = (
+_NEWLY_READ = (
     "MATCH (a:Access) WHERE a.unannounced WITH a ORDER BY a.space, a.id REMOVE a.unannounced"
     " WITH a MATCH (m:Item {space: a.space, id: a.id}) WHERE m.kind = $memory"
     " RETURN m.space, collect(m.id)"
@@ -202,10 +200,9 @@ class Neo4jStore:
                         await tx.commit()
                         stored()
 
-    async def announce_touches(self) -> None:
-        found = await self._rows(neo4j.WRITE_ACCESS, _UNANNOUNCED, memory=int(ItemKind.MEMORY))
-        for space, ids in found:
-            await self.write(space, lambda tx, ids=ids: _announce_touched(tx, ids))  # type: ignore[misc] # the default binds the loop's value
+    async def newly_read(self) -> Mapping[str, Sequence[str]]:
+        found = await self._rows(neo4j.WRITE_ACCESS, _NEWLY_READ, memory=int(ItemKind.MEMORY))
+        return dict(found)
 
     async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:
         found = await self._rows(neo4j.READ_ACCESS, _HEADS, start=start, before=before)
@@ -312,24 +309,6 @@ async def _tokens(session: AsyncSession) -> Tokens:
         types=await names("CALL db.relationshipTypes()"),
         keys=await names("CALL db.propertyKeys()"),
     )
-
-
-async def _announce_touched(tx: Writes, ids: Sequence[str]) -> None:
-    await tx.expect(lambda: Expected(ids=tuple(ids)))
-    for item_id in ids:
-        memory = await tx.memory(item_id)
-        if memory is not None:
-            seq, time = tx.tick()
-            await tx.append(
-                Change(
-                    seq=seq,
-                    record_time=time,
-                    item_id=item_id,
-                    item_kind=ItemKind.MEMORY,
-                    type=ChangeType.TOUCHED,
-                    revision=memory.revision.number,
-                )
-            )
 
 
 @contextmanager

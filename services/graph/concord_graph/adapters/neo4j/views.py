@@ -16,7 +16,6 @@ from concord_graph.domain.items import (
     EdgeType,
     Importance,
     Instant,
-    Item,
     ItemKind,
     Node,
 )
@@ -49,12 +48,6 @@ class ViewReads(SpaceTransaction):
     async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
         found = await self._views(kind, _asked(ids, at.record), at.record, at.valid)
         return {view.item.id: view for _, view in found}
-
-    async def view_of(self, item: Item, at: Instant) -> View:
-        found = (await self.views(item.kind, [item.id], at)).get(item.id)
-        if found is None:
-            return View(item, Supersession(item.create_time), Access(item.create_time, 0))
-        return found._replace(item=item)
 
     async def functional(self, record: int = FOREVER) -> Collection[str]:
         if record == FOREVER:

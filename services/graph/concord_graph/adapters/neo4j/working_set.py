@@ -126,11 +126,6 @@ class WorkingSet:
         found = self._edges(self.of(memory_id).from_content, [memory_id])
         return [e for e in found if e.origin == Origin.CONTENT and e.source.id == memory_id]
 
-    def edge_ids_at(self, item_id: str, stored: Iterable[str]) -> list[str]:
-        """Return the live edges that start or end at an item, by id."""
-        kept = {edge_id for edge_id in stored if not self.was_put(edge_id)}
-        return sorted(kept | {edge.id for edge in self._edges((), [item_id])})
-
     def _edges(self, stored: Iterable[Edge], ends: Collection[str]) -> list[Edge]:
         """Return the live edges at the ends: the stored ones and this transaction's."""
         found = self._laid_over(stored, [("end", item_id) for item_id in ends], Edge)

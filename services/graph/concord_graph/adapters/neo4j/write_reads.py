@@ -154,9 +154,6 @@ class LearntReads(Neo4jReads):
         await self._learn([memory_id])
         return self._known.content_edges_from(memory_id)
 
-    async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
-        return self._known.edge_ids_at(item_id, await super().live_edge_ids_at(item_id))
-
     async def is_pinned(self, item_id: str, record: int = FOREVER) -> bool:
         if self._granted or record != FOREVER:  # without a grant, no write changes the answer
             return await super().is_pinned(item_id, record)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
-
-from concord_attestation.consent import GenesisRecord
-from concord_attestation.parties import verify_genesis
 
 from concord_graph.adapters.sqlite import (
     erased_items,
@@ -44,6 +42,7 @@ from concord_graph.ports import (
     Change,
     Counts,
     EdgeFilter,
+    Founding,
     Imported,
     MemoryFilter,
     OperationFilter,
@@ -240,20 +239,6 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads)
         found = self._all(statements.frozen_by_lineage(), {"space": self._space})
         return frozenset(item_id for row in found for item_id in row if item_id is not None)
 
-    async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
-        sql = (
-            f"SELECT id FROM edge WHERE space = :space AND record_until = {FOREVER}"
-            " AND deleted = 0 AND {end} = :id"
-        )
-        bound = {"space": self._space, "id": item_id}
-        return sorted(
-            {
-                row[0]
-                for end in ("source_id", "target_id")
-                for row in self._all(sql.replace("{end}", end), bound)
-            }
-        )
-
     async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
         sql = (
             f"SELECT {rows.EDGE} FROM edge WHERE space = ? AND source_id = ? AND origin = 2"
@@ -285,16 +270,6 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads)
         bound |= {**self._at(at), "before_time": before_time, "before_id": before_id}
         found = self._all(statements.listed_memories(now, tests), bound | {"limit": limit})
         return [(row[0], row[1]) for row in found]
-
-    async def history(
-        self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
-    ) -> Sequence[Memory]:
-        sql = (
-            f"SELECT {rows.MEMORY} FROM memory WHERE space = ? AND id = ? AND revision < ?"
-            " AND record_from <= ? ORDER BY revision DESC LIMIT ?"
-        )
-        found = self._all(sql, (self._space, memory_id, before_revision, record, limit))
-        return [rows.memory(row) for row in found]
 
     async def operations(
         self, filter_: OperationFilter, beyond: int | None, limit: int
@@ -329,33 +304,21 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads)
     def _at(self, at: Instant) -> dict[str, Any]:
         return {"space": self._space, "valid": at.valid, "record": at.record}
 
-    async def edges_at(self, item_id: str) -> Sequence[Edge]:
-        sql = (
-            f"SELECT {rows.EDGE} FROM edge WHERE space = :space AND record_until = {FOREVER}"
-            " AND (source_id = :id OR target_id = :id) ORDER BY id"
-        )
-        return [rows.edge(row) for row in self._all(sql, {"space": self._space, "id": item_id})]
+    async def edges_at(self, item_id: str, *, live: bool) -> Sequence[Edge]:
+        found = self._all(statements.edges_at(live), {"space": self._space, "id": item_id})
+        return sorted(map(rows.edge, found), key=attrgetter("id"))
 
     async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
         return erased_items.erasure(self._db, self._space, erase_id=erase_id, memory_id=memory_id)
 
-    async def genesis(self) -> GenesisRecord | None:
-        row = self._one("SELECT envelope FROM genesis WHERE space = ?", (self._space,))
-        return verify_genesis(row[0], self._space_name) if row else None
-
-    async def imported(self) -> Imported | None:
-        row = self._one("SELECT seq, restore FROM imported WHERE space = ?", (self._space,))
-        return Imported(row[0], bytes(row[1])) if row else None
-
-    async def genesis_envelope(self) -> bytes:
-        sql = "SELECT envelope FROM genesis WHERE space = ?"
-        row = self._db.execute(sql, (self._space,)).fetchone()
-        return bytes(row[0]) if row else b""
-
-    async def enrolment(self) -> str:
-        sql = "SELECT enrolment FROM space WHERE id = ?"
-        row = self._db.execute(sql, (self._space,)).fetchone()
-        return str(row[0]) if row else ""
+    async def founding(self) -> Founding:
+        sql = (
+            "SELECT g.envelope, s.enrolment, i.seq, i.restore FROM space s"
+            " LEFT JOIN genesis g ON g.space = s.id LEFT JOIN imported i ON i.space = s.id"
+            " WHERE s.id = ?"
+        )
+        genesis, enrolment, seq, restore = self._one(sql, (self._space,)) or (b"", "", None, b"")
+        return Founding(genesis or b"", enrolment, Imported(seq, restore) if seq else None)
 
     async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
         """Return the items that were ever read, by id, with stored and pending reads."""

@@ -175,12 +175,8 @@ class SessionWrites(SessionReads):
     async def put_session_rows(self, rows: Sequence[SessionRow]) -> None:
         table, _, columns = _KEPT[type(rows[0])]
         marks = ", ".join("?" for _ in columns.split(","))
-        sql = f"INSERT INTO {table} (space, {columns}) VALUES (?, {marks})"
+        sql = f"INSERT OR IGNORE INTO {table} (space, {columns}) VALUES (?, {marks})"
         self._db.executemany(sql, [(self._space, *astuple(row)) for row in rows])
-
-    async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
-        sql = "INSERT OR IGNORE INTO restatement VALUES (?, ?, ?, ?)"
-        self._db.execute(sql, (self._space, memory_id, session_id, time))
 
     async def drop_service_records(self, kind: str, before: str) -> None:
         sql = "DELETE FROM service_record WHERE space = ? AND kind > ? AND kind < ?"

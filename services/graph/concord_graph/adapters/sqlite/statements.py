@@ -313,6 +313,17 @@ def of_triple(now: bool) -> str:
 
 
 @cache
+def edges_at(alive: bool) -> str:
+    """Select the edges that start or end at :id; unless `alive`, deleted ones too."""
+    return " UNION ".join(
+        f"SELECT {qualified(COLUMNS[ItemKind.EDGE], 'e')} FROM edge e {by(index, alive)}"
+        f" WHERE e.space = :space AND e.{end} = :id"
+        f" AND {live('e', True) if alive else current('e', True)}"
+        for end, index in AT_END.items()
+    )
+
+
+@cache
 def of_external_id(now: bool) -> str:
     """Select the memory of the importer's :key, live or forgotten."""
     return (

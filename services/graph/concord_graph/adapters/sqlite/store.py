@@ -6,7 +6,7 @@ import asyncio
 import json
 import sqlite3
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -42,14 +42,13 @@ from concord_graph.domain.errors import (
     StoreFull,
     StoreUnusable,
 )
-from concord_graph.domain.items import FOREVER, ItemKind
+from concord_graph.domain.items import FOREVER
 from concord_graph.domain.leases import Lease, LeaseKey
 from concord_graph.ports import (
     EXPORTERS,
     NOBODY,
     Author,
     Change,
-    ChangeType,
     Clock,
     ReadCounts,
     Reads,
@@ -133,10 +132,8 @@ class SqliteStore:
             except Failure as error:  # the writer's queue is full
                 raise Overloaded("the store is busy") from error
 
-    async def announce_touches(self) -> None:
-        spaces = await self._file.writing(self._unannounced)
-        for space, ids in spaces.items():
-            await self.write(space, lambda tx, ids=ids: self._announce_touched(tx, ids))  # type: ignore[misc] # the default binds the loop's value
+    async def newly_read(self) -> Mapping[str, Sequence[str]]:
+        return await self._file.writing(self._newly_read)
 
     async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:
         def work() -> list[SpaceHead]:
@@ -287,7 +284,7 @@ class SqliteStore:
                 moving.enter_context(self._visible)  # only now: the work above may have to wait
             stored()
 
-    def _unannounced(self) -> dict[str, list[str]]:
+    def _newly_read(self) -> dict[str, list[str]]:
         with self._transaction("BEGIN IMMEDIATE") as db:
             found = db.execute(
                 "SELECT s.name, a.id FROM access a JOIN space s ON s.id = a.space"
@@ -299,23 +296,6 @@ class SqliteStore:
         for space, item_id in found:
             spaces.setdefault(space, []).append(item_id)
         return spaces
-
-    @staticmethod
-    async def _announce_touched(tx: Writes, ids: Sequence[str]) -> None:
-        for item_id in ids:
-            memory = await tx.memory(item_id)
-            if memory is not None:
-                seq, time = tx.tick()
-                await tx.append(
-                    Change(
-                        seq=seq,
-                        record_time=time,
-                        item_id=item_id,
-                        item_kind=ItemKind.MEMORY,
-                        type=ChangeType.TOUCHED,
-                        revision=memory.revision.number,
-                    )
-                )
 
     def _changes(self, space: str, after: int, limit: int) -> list[Change]:
         with self._transaction("BEGIN") as db:

@@ -18,7 +18,6 @@ from concord_graph.domain.items import (
     EdgeType,
     Importance,
     Instant,
-    Item,
     ItemKind,
     Memory,
 )
@@ -56,12 +55,6 @@ class ViewReads:
         sql = statements.VIEWS[kind](at.record == FOREVER)
         bound = {"space": self._space, "ids": ids_of(ids), "record": at.record}
         return {row[0]: self._view(kind, row, at.valid) for row in self._all(sql, bound)}
-
-    async def view_of(self, item: Item, at: Instant) -> View:
-        found = (await self.views(item.kind, [item.id], at)).get(item.id)
-        if found is None:
-            return View(item, Supersession(item.create_time), Access(item.create_time, 0))
-        return found._replace(item=item)
 
     async def states(
         self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER

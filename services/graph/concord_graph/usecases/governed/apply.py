@@ -120,7 +120,7 @@ class GovernedChanges:
 
     async def enrol(self, writer: Writer, secret: str, envelope: bytes) -> Acknowledged:
         """Write the genesis of a space that has none: principals and keys as constitutive edges."""
-        if await writer.tx.genesis() is not None:
+        if (await writer.tx.founding()).genesis:
             raise GenesisExists
         await self._demand_secret(writer.tx, secret)
         record = verify_genesis(envelope, writer.tx.space)
@@ -240,7 +240,7 @@ class GovernedChanges:
 
     async def _demand_secret(self, tx: Reads, secret: str) -> None:
         given = hashlib.sha256(secret.encode()).hexdigest()
-        known = await tx.enrolment() or self._enrolment.get(tx.space, "")
+        known = (await tx.founding()).enrolment or self._enrolment.get(tx.space, "")
         if not hmac.compare_digest(given, known):
             raise EnrolmentSecretInvalid
 
@@ -255,9 +255,10 @@ async def register(tx: Writes, enrolment_digest: str) -> bool:
     """
     if tx.is_deleted:
         raise SpaceDeleted(tx.space)
-    if await tx.genesis() is not None:
+    founding = await tx.founding()
+    if founding.genesis:
         return True
-    if await tx.enrolment() != enrolment_digest:
+    if founding.enrolment != enrolment_digest:
         await tx.keep_enrolment(enrolment_digest)
     return False
 

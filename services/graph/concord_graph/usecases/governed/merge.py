@@ -118,9 +118,9 @@ def _united(kept: Memory, merged: Memory) -> Memory:
 
 
 async def _move_edges(writer: Writer, kept: Memory | Node, merged: Memory | Node) -> None:
-    for edge_id in await writer.tx.live_edge_ids_at(merged.id):
+    for found in await writer.tx.edges_at(merged.id, live=True):
         writer.tx.step()
-        edge = await writer.tx.edge(edge_id)
+        edge = await writer.tx.edge(found.id)
         if edge is None:
             continue
         source, target = (

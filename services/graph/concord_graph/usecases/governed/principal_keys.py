@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from concord_attestation.consent import REQUIRED_SLOTS, GenesisRecord, SlotKey
 from concord_attestation.keys import key_id
+from concord_attestation.parties import verify_genesis
 from concord_attestation.restore import restored_governance_key
 
 from concord_graph.domain.errors import GenesisDamaged, GenesisMissing
@@ -69,16 +70,17 @@ async def keys_now(tx: Reads) -> GenesisRecord:
         GenesisMissing: the space has none.
         GenesisDamaged: a slot has no key.
     """
-    genesis = await tx.genesis()
-    if genesis is None:
+    founding = await tx.founding()
+    if not founding.genesis:
         raise GenesisMissing
+    genesis = verify_genesis(founding.genesis, tx.space)
     keys = {}
     for edge in await principal_edges(tx):
         said = edge.properties
         keys[str(said.get("slot", ""))] = _key(str(said.get("key", "")))
     if keys.keys() != set(REQUIRED_SLOTS) or any(len(key) != _KEY_BYTES for key in keys.values()):
         raise GenesisDamaged
-    imported = await tx.imported()
+    imported = founding.imported
     governance_key = restored_governance_key(imported.restore) if imported else b""
     retired = await retired_keys(tx)
 
@@ -99,7 +101,7 @@ async def closed_slots(store: GraphStore, space: str) -> tuple[str, ...]:
     """Return the slots of a space whose key is retired. Raises as `keys_now` for a damaged one."""
 
     async def work(tx: Reads) -> tuple[str, ...]:
-        return (await keys_now(tx)).closed_slots if await tx.genesis() is not None else ()
+        return (await keys_now(tx)).closed_slots if (await tx.founding()).genesis else ()
 
     return await store.read(space, work)
 
@@ -107,8 +109,8 @@ async def closed_slots(store: GraphStore, space: str) -> tuple[str, ...]:
 async def principal_edges(tx: Reads) -> Sequence[Edge]:
     """Return the edges that name the principals and their keys."""
     space = await tx.live_node_named(SPACE_NODE)
-    found = [await tx.edge(each) for each in await tx.live_edge_ids_at(space.id)] if space else []
-    return [edge for edge in found if edge is not None and edge.relation == PRINCIPAL_RELATION]
+    edges = await tx.edges_at(space.id, live=True) if space else ()
+    return [edge for edge in edges if edge.relation == PRINCIPAL_RELATION]
 
 
 def key_text(key: bytes) -> str:
@@ -138,8 +140,8 @@ def _key(text: str) -> bytes:
 
 async def genesis_digest(tx: Reads, _now: int) -> str:
     """Return the digest of the space's genesis; empty without one."""
-    record = await tx.genesis()
-    return record.digest if record else ""
+    envelope = (await tx.founding()).genesis
+    return verify_genesis(envelope, tx.space).digest if envelope else ""
 
 
 async def genesis(tx: Reads, _now: int) -> tuple[GenesisRecord, bytes, int] | None:
@@ -147,8 +149,8 @@ async def genesis(tx: Reads, _now: int) -> tuple[GenesisRecord, bytes, int] | No
 
     The last is the number of the change that imported it, 0 if it was not imported.
     """
-    if await tx.genesis() is None:
+    founding = await tx.founding()
+    if not founding.genesis:
         return None
-    imported = await tx.imported()
-    seq = imported.seq if imported else 0
-    return await keys_now(tx), await tx.genesis_envelope(), seq
+    seq = founding.imported.seq if founding.imported else 0
+    return await keys_now(tx), founding.genesis, seq

@@ -9,9 +9,10 @@ from concord_attestation.identifiers import new_id
 
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import ItemKind, digest
-from concord_graph.ports import Author, Change, ChangeType, GraphStore, Writes
+from concord_graph.ports import Author, ChangeType, GraphStore, Writes
 from concord_graph.usecases.governed.principal_keys import keys_now
 from concord_graph.usecases.memory.erase import Erasing
+from concord_graph.usecases.write.outbox import log
 
 MEMORIES_A_STEP = 500
 ROWS_A_STEP = 5_000
@@ -59,22 +60,19 @@ class ErasingSpaces:
     async def _erase(self, tx: Writes, author: Author, memory_id: str) -> None:
         """Open the receipt of a memory's erasure; the feed announces it to the other services."""
         memory = await tx.memory(memory_id)
-        seq, time = tx.tick()
-        change = Change(
-            seq=seq,
-            record_time=time,
+        change = await log(
+            tx,
+            ChangeType.ERASED,
+            author,
             item_id=memory_id,
             item_kind=ItemKind.MEMORY,
-            type=ChangeType.ERASED,
             revision=memory.revision.number + 1 if memory else 0,
             before_digest=digest(memory) if memory else "",
-            author=author,
         )
-        await tx.append(change)
         receipt = Erasure(
-            id=new_id(time),
+            id=new_id(change.record_time),
             memory_id=memory_id,
-            time=time,
+            time=change.record_time,
             principal=author.principal,
             reason=_REASON,
             digest=change.before_digest,
@@ -84,7 +82,7 @@ class ErasingSpaces:
 
 
 async def _delete(tx: Writes, statement: bytes) -> None:
-    if await tx.genesis() is not None:
+    if (await tx.founding()).genesis:
         verify_deletion(statement, await keys_now(tx), None)
         await tx.open_grant(METHOD)
     await tx.mark_deleted()

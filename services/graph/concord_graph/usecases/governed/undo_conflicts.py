@@ -71,12 +71,12 @@ async def _dangling_edges(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
     if not planned.is_removed or planned.before.deleted or not isinstance(gone, (Node, Memory)):
         return []
     dangling = []
-    for edge_id in await tx.live_edge_ids_at(gone.id):
-        edge = plan[edge_id].after if edge_id in plan else await tx.edge(edge_id)
+    for live in await tx.edges_at(gone.id, live=True):
+        edge = plan[live.id].after if live.id in plan else live
         if not isinstance(edge, Edge) or edge.deleted or gone.id not in _ids(edge):
             continue
         if isinstance(gone, Node) or not (edge.is_lineage or edge.origin == Origin.CONTENT):
-            dangling.append(edge_id)
+            dangling.append(live.id)
     return dangling
 
 

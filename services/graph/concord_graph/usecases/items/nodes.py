@@ -70,15 +70,13 @@ async def delete_node(writer: Writer, node_id: str, etag: str, *, cascade: bool)
     await writer.demand_etag(stored, etag, replace(stored, deleted=True))
     # the node first: an attempt to delete a constitutive edge's end goes on record
     gone = await writer.put(stored, replace(stored, deleted=True))
-    edge_ids = await writer.tx.live_edge_ids_at(node_id)
-    if edge_ids and not cascade:
-        raise NodeHasEdges(len(edge_ids))
-    for edge_id in edge_ids:
-        edge = await writer.tx.edge(edge_id)
-        if edge is not None:
-            await refuse_stated(writer, edge)
-            await writer.put(edge, replace(edge, deleted=True))
-    return NodeDeleted(ref(gone), len(edge_ids))
+    edges = await writer.tx.edges_at(node_id, live=True)
+    if edges and not cascade:
+        raise NodeHasEdges(len(edges))
+    for edge in edges:
+        await refuse_stated(writer, edge)
+        await writer.put(edge, replace(edge, deleted=True))
+    return NodeDeleted(ref(gone), len(edges))
 
 
 async def _live(writer: Writer, node_id: str) -> Node:

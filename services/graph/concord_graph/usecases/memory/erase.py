@@ -14,8 +14,9 @@ from concord_graph.domain.erasure import (
 )
 from concord_graph.domain.errors import ConfirmerUnknown, ItemErased, ItemNotFound
 from concord_graph.domain.items import Edge, ItemKind, Memory, digest
-from concord_graph.ports import Acknowledged, Change, ChangeType, MemoryErased, Reads, Writes
+from concord_graph.ports import Acknowledged, ChangeType, MemoryErased, Reads, Writes
 from concord_graph.usecases.memory.retract_facts import FactRetraction, words_of
+from concord_graph.usecases.write.outbox import log
 from concord_graph.usecases.write.writer import Writer, ref
 
 
@@ -67,18 +68,15 @@ class Erasing:
         if confirmer == STORE or confirmer not in {e.confirmer for e in erasure.confirmations}:
             raise ConfirmerUnknown
         memory = await writer.tx.memory(memory_id)
-        seq, time = writer.tx.tick()
-        await writer.tx.confirm(erasure.id, confirmer, time)
-        change = Change(
-            seq=seq,
-            record_time=time,
+        change = await log(
+            writer.tx,
+            ChangeType.ERASE_CONFIRMED,
+            writer.author,
             item_id=memory_id,
             item_kind=ItemKind.MEMORY,
-            type=ChangeType.ERASE_CONFIRMED,
             revision=memory.revision.number if memory else 0,
-            author=writer.author,
         )
-        await writer.tx.append(change)
+        await writer.tx.confirm(erasure.id, confirmer, change.record_time)
         return Acknowledged()
 
 
@@ -87,12 +85,13 @@ async def goes_with(tx: Reads, memory: Memory) -> tuple[Sequence[Edge], frozense
 
     A ghost's id is part of the memory's content; no other item needs it.
     """
-    edges = await tx.edges_at(memory.id)
+    edges = await tx.edges_at(memory.id, live=False)
     kept = [edge for edge in edges if not edge.erase_time]
     named = {edge.target.id for edge in kept if edge.target.kind == ItemKind.MEMORY}
     unknown = named - (await tx.kinds(sorted(named))).keys()
     ghosts = set()
     for ghost in sorted(unknown):
-        if all(edge.source.id == memory.id for edge in await tx.edges_at(ghost)):
+        there = await tx.edges_at(ghost, live=False)
+        if all(edge.source.id == memory.id for edge in there):
             ghosts.add(ghost)
     return kept, frozenset(ghosts)

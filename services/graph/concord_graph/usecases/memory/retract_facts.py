@@ -9,7 +9,7 @@ from dataclasses import replace
 from concord_graph.domain.erasure import erased_edge, erased_node
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import Edge, End, Memory, Revision
-from concord_graph.ports import Reads
+from concord_graph.ports import Reads, Ref
 from concord_graph.usecases.memory.facts import (
     follows_facts,
     move_facts,
@@ -124,8 +124,8 @@ class FactRetraction:
 
 
 async def _versions(tx: Reads, memory: Memory) -> AsyncIterator[Memory]:
-    below = memory.revision.number + 1
-    while page := await tx.history(memory.id, below, _A_PAGE):
-        for version in page:
-            yield version
-        below = page[-1].revision.number
+    for newest in range(memory.revision.number, 0, -_A_PAGE):
+        numbers = range(newest, max(newest - _A_PAGE, 0), -1)
+        for version in await tx.revisions([Ref(memory.kind, memory.id, each) for each in numbers]):
+            if isinstance(version, Memory):
+                yield version

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from concord_graph.domain.errors import ItemNotFound
-from concord_graph.domain.items import ItemKind
 from concord_graph.domain.sessions import CO_READ_MICROSECONDS
-from concord_graph.ports import Change, ChangeType, SessionEnded
+from concord_graph.ports import ChangeType, SessionEnded
+from concord_graph.usecases.write.outbox import log
 from concord_graph.usecases.write.writer import Writer
 
 
@@ -26,19 +26,8 @@ async def end_session(
         raise ItemNotFound(session_id)
     if session.end_time or last_use_time not in (None, session.last_use_time):
         return SessionEnded(session)
-    seq, time = writer.tx.tick()
-    ended = replace(session, end_time=time)
+    change = await log(writer.tx, ChangeType.SESSION_ENDED, writer.author, item_id=session_id)
+    time = change.record_time
     await writer.tx.end_session(session_id, time)
     await writer.tx.drop_co_reads(time - CO_READ_MICROSECONDS)
-    await writer.tx.append(
-        Change(
-            seq=seq,
-            record_time=time,
-            item_id=session_id,
-            item_kind=ItemKind.GHOST,
-            type=ChangeType.SESSION_ENDED,
-            revision=0,
-            author=writer.author,
-        )
-    )
-    return SessionEnded(ended)
+    return SessionEnded(replace(session, end_time=time))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import FOREVER, Instant, ItemKind, Memory, Node
-from concord_graph.ports import EdgeFilter, MemoryFilter, Reads
+from concord_graph.ports import EdgeFilter, MemoryFilter, Reads, Ref
 from concord_graph.usecases.read.shown import Shown, current_edges, fixed_edges, show, with_heads
 
 
@@ -76,11 +76,14 @@ async def list_memories(
 
 
 async def history(
-    tx: Reads, memory_id: str, record: int, *, before_revision: int, limit: int
+    tx: Reads, memory_id: str, at: Instant, *, before_revision: int, limit: int
 ) -> list[Memory]:
-    """Return a page of a memory's revisions, newest first, as known at a record time (µs)."""
-    found = await tx.history(memory_id, before_revision, limit, record)
-    return [_open_then(memory, record) for memory in found]
+    """Return a page of a memory's revisions, newest first, as known at an instant."""
+    newest = (await tx.views(ItemKind.MEMORY, [memory_id], at)).get(memory_id)
+    known = newest.item.revision.number if newest else 0
+    numbers = range(min(known, before_revision - 1), 0, -1)[:limit]
+    found = await tx.revisions([Ref(ItemKind.MEMORY, memory_id, each) for each in numbers])
+    return [_open_then(each, at.record) for each in found if isinstance(each, Memory)]
 
 
 async def shown_items(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 
 from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable
-from concord_graph.ports import Clock, GraphStore, SessionUse
+from concord_graph.domain.items import ItemKind
+from concord_graph.ports import Change, ChangeType, Clock, Expected, GraphStore, SessionUse, Writes
 
 FLUSH_SECONDS = 1.0
 ANNOUNCE_EVERY_FLUSHES = 30
@@ -48,7 +50,7 @@ class Touches:
         self._stopping.set()
         await self.flush()
         with contextlib.suppress(Overloaded, StoreUnavailable, StoreCorrupt):
-            await self._store.announce_touches()  # if this fails, the next start does it
+            await self._announce()  # if this fails, the next start does it
 
     async def flush(self) -> None:
         """Store the collected reads; they stay visible as pending until then."""
@@ -93,9 +95,25 @@ class Touches:
         try:
             await self.flush()
             if announce:
-                await self._store.announce_touches()
+                await self._announce()
         except (Overloaded, StoreUnavailable):
             return  # kept, and tried again a second later
+
+    async def _announce(self) -> None:
+        """Append one TOUCHED change for each memory read since the last call."""
+        for space, ids in (await self._store.newly_read()).items():
+            await self._store.write(space, partial(_touched, ids=ids))
+
+
+async def _touched(tx: Writes, ids: Sequence[str]) -> None:
+    await tx.expect(lambda: Expected(ids=tuple(ids)))
+    for item_id in ids:
+        memory = await tx.memory(item_id)
+        if memory is not None:
+            seq, time = tx.tick()
+            touched = ChangeType.TOUCHED
+            number = memory.revision.number
+            await tx.append(Change(seq, time, item_id, ItemKind.MEMORY, touched, number))
 
 
 def _add(counts: _Counts, key: tuple[str, str], count: int, last: int) -> None:

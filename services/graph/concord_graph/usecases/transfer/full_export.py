@@ -74,7 +74,7 @@ class FullExport:
 
     async def fill(self, tx: Reads) -> None:
         """Write the lines between the first and the last."""
-        envelope = await tx.genesis_envelope()
+        envelope = (await tx.founding()).genesis
         if envelope:
             self._keep(GenesisLine(envelope.decode()))
         await self._keep_record(tx)

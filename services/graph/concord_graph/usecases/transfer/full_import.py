@@ -58,6 +58,7 @@ from concord_graph.usecases.transfer.full_lines import (
     kind_of,
 )
 from concord_graph.usecases.write.commands import IMPORT
+from concord_graph.usecases.write.outbox import log
 from concord_graph.usecases.write.sweep import Sweep
 from concord_graph.usecases.write.writer import Writer
 
@@ -321,21 +322,15 @@ class FullImport:
     async def _sign(self, header: Header, *, granted: bool) -> None:
         """Record the import as a change: from where, and by whom."""
         agreed = ", as both of its principals have signed" if granted else ""
-        seq, time = self._writer.tx.tick()
-        change = Change(
-            seq=seq,
-            record_time=time,
-            item_id="",
-            item_kind=ItemKind.GHOST,
-            type=ChangeType.IMPORTED,
-            revision=0,
+        change = await log(
+            self._writer.tx,
+            ChangeType.IMPORTED,
+            self._writer.author,
             digest=self._upload.digest,
-            author=self._writer.author,
             reason=f"from space {header.space}, epoch {header.epoch}{agreed}",
         )
-        await self._writer.tx.append(change)
         if granted:
-            await self._writer.tx.put_imported(Imported(seq, self._restore.grant))
+            await self._writer.tx.put_imported(Imported(change.seq, self._restore.grant))
 
     def _wrong(self, why: str) -> ExportInvalid:
         return ExportInvalid(self._number, why)

@@ -26,11 +26,11 @@ from concord_graph.domain.errors import (
     SpaceDeleted,
     TooManyRefusals,
 )
-from concord_graph.domain.items import DeclaredRelation, Entry, Instant, ItemKind
+from concord_graph.domain.items import Access, DeclaredRelation, Entry, Instant, Item, ItemKind
 from concord_graph.domain.protection import is_constitutive
+from concord_graph.domain.supersession import Supersession
 from concord_graph.ports import (
     Author,
-    Change,
     ChangeType,
     Clock,
     GaveWay,
@@ -43,6 +43,7 @@ from concord_graph.ports import (
 )
 from concord_graph.usecases.read.shown import with_heads
 from concord_graph.usecases.write.gave_way import gave_way
+from concord_graph.usecases.write.outbox import log
 from concord_graph.usecases.write.refusals import BatchRefused
 from concord_graph.usecases.write.writer import Writer
 
@@ -184,7 +185,7 @@ class Commands:
             elif isinstance(item, DeclaredRelation):
                 relation = item
             elif item is not None:
-                views.append(await tx.view_of(item, Instant(now)))
+                views.append(await _view_of(tx, item, Instant(now)))
         shown_views = await with_heads(tx, views, Instant(now))
         return Done(
             result,
@@ -228,21 +229,24 @@ class Commands:
         await self._store.write(space, transaction)
 
 
+async def _view_of(tx: Reads, item: Item, at: Instant) -> View:
+    """Return this revision of an item, with the item's supersession."""
+    found = (await tx.views(item.kind, [item.id], at)).get(item.id)
+    if found is None:
+        return View(item, Supersession(item.create_time), Access(item.create_time, 0))
+    return found._replace(item=item)
+
+
 async def _refused(tx: Writes, item_id: str, kind: ItemKind, author: Author, reason: str) -> None:
     """Append a refused attempt to the record."""
-    seq, time = tx.tick()
-    await tx.append(
-        Change(
-            seq=seq,
-            record_time=time,
-            item_id=item_id,
-            item_kind=kind,
-            type=ChangeType.REFUSED,
-            revision=0,
-            author=author,
-            reason=reason,
-            needs_consent=True,
-        )
+    await log(
+        tx,
+        ChangeType.REFUSED,
+        author,
+        item_id=item_id,
+        item_kind=kind,
+        reason=reason,
+        needs_consent=True,
     )
 
 

@@ -42,10 +42,12 @@ from concord_graph.domain.items import (
     is_erased,
 )
 from concord_graph.domain.protection import Surroundings
+from concord_graph.domain.sessions import Restatement
 from concord_graph.ports import Author, Change, ChangeType, Outcome, Ref, Writes, Written
 from concord_graph.usecases.read.attested import digests_of_ends
 from concord_graph.usecases.write import conflicts, standings
 from concord_graph.usecases.write.gave_way import Moved
+from concord_graph.usecases.write.outbox import log
 
 ItemT = TypeVar("ItemT", Node, Edge, Memory)
 RecordT = TypeVar("RecordT", Node, Edge, Memory, Entry, DeclaredRelation)
@@ -333,23 +335,11 @@ class Writer:
         """Note that a session stated an existing memory again."""
         if session_id and session_id != memory.session_id:
             self.sessions.add(session_id)
-            await self.tx.put_restatement(memory.id, session_id, self.now)
+            await self.tx.put_session_rows([Restatement(memory.id, session_id, self.now)])
 
     async def record_revocation(self, envelope: str) -> None:
         """Write the outbox row of a revocation, whose signed envelope burnt a nonce."""
-        seq, time = self.tx.tick()
-        await self.tx.append(
-            Change(
-                seq=seq,
-                record_time=time,
-                item_id="",
-                item_kind=ItemKind.GHOST,
-                type=ChangeType.REVOKED,
-                revision=0,
-                author=self.author,
-                paper=envelope,
-            )
-        )
+        await log(self.tx, ChangeType.REVOKED, self.author, paper=envelope)
 
     async def replay(self, item: Record | None, change: Change) -> None:
         """Write a change, and the revision that it made, as another store recorded them."""
