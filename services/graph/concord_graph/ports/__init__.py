@@ -30,6 +30,7 @@ from concord_graph.ports.results import (
     WorkingMemoryPut,
     WorkingMemoryRemoved,
     Written,
+    shown,
 )
 from concord_graph.ports.store import EXPORTERS, GraphStore
 from concord_graph.ports.values import (
@@ -119,4 +120,5 @@ __all__ = [
     "WorkingMemoryRemoved",
     "Writes",
     "Written",
+    "shown",
 ]

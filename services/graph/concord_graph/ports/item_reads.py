@@ -77,7 +77,7 @@ class ItemReads(Protocol):
         ...
 
     async def edges_at(self, item_id: str, *, live: bool) -> Sequence[Edge]:
-        """Return the edges that start or end at the item, by id; with deleted ones unless `live`."""
+        """Return the edges that start or end at the item, by id: the live ones, or all."""
         ...
 
     async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:

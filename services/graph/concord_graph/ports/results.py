@@ -1,7 +1,4 @@
-"""Results of commands, stored in receipts, so that a repeated request gets the same reply.
-
-`shown`: the revisions in a command's reply, in the reply's order.
-"""
+"""Results of commands, stored in receipts, so that a repeated request gets the same reply."""
 
 from __future__ import annotations
 
@@ -39,11 +36,6 @@ class Written:
     outcome: Outcome
 
     @property
-    def shown(self) -> tuple[Ref, ...]:
-        """Its revision."""
-        return (self.ref,)
-
-    @property
     def is_new(self) -> bool:
         """Whether the command created it."""
         return self.outcome == Outcome.CREATED
@@ -55,18 +47,12 @@ class TurnsAppended:
 
     turns: tuple[Written, ...]
 
-    @property
-    def shown(self) -> tuple[Ref, ...]:
-        """Every turn."""
-        return tuple(each.ref for each in self.turns)
-
 
 @dataclass(frozen=True, slots=True)
 class BatchAdded:
-    """Memories in the order of their batch; too many to show."""
+    """Memories in the order of their batch."""
 
     memories: tuple[Written, ...]
-    shown = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +62,6 @@ class NodeDeleted:
     node: Ref
     edge_count: int
 
-    @property
-    def shown(self) -> tuple[Ref, ...]:
-        """The node."""
-        return (self.node,)
-
 
 @dataclass(frozen=True, slots=True)
 class WorkingMemoryPut:
@@ -89,18 +70,12 @@ class WorkingMemoryPut:
     entry: Ref
     evicted: tuple[Ref, ...]
 
-    @property
-    def shown(self) -> tuple[Ref, ...]:
-        """The entry, then the evicted ones."""
-        return (self.entry, *self.evicted)
-
 
 @dataclass(frozen=True, slots=True)
 class WorkingMemoryRemoved:
     """How many entries of working memory are gone."""
 
     count: int
-    shown = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +85,12 @@ class MemoryErased:
     memory: Ref
     erase_id: str
 
-    @property
-    def shown(self) -> tuple[Ref, ...]:
-        """The memory."""
-        return (self.memory,)
-
 
 @dataclass(frozen=True, slots=True)
 class ItemsReverted:
     """Items that were set back to an earlier revision."""
 
     items: tuple[Ref, ...]
-
-    @property
-    def shown(self) -> tuple[Ref, ...]:
-        """Every item."""
-        return self.items
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +124,6 @@ class ChangeApplied:
     cascaded: Cascaded = Cascaded(0, "")
     orphaned_ids: tuple[str, ...] = ()
 
-    @property
-    def shown(self) -> tuple[Ref, ...]:
-        """The item that it is about."""
-        return (self.item,)
-
 
 class FindingOutcome(enum.IntEnum):
     """The outcome of recording a finding; numbers as in the contract."""
@@ -189,7 +149,6 @@ class ConflictsRecorded:
     """Findings in the order of their batch."""
 
     findings: tuple[Recorded, ...]
-    shown = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +161,6 @@ class RunDismissed:
     dismissed: int
     left: int
     is_complete: bool
-    shown = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +168,11 @@ class SessionEnded:
     """A session after the command; it may have gone on instead of ending."""
 
     session: Session
-    shown = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
     """A command whose reply is empty."""
-
-    shown = ()
 
 
 Result = (
@@ -235,6 +190,22 @@ Result = (
     | SessionEnded
     | Acknowledged
 )
+
+
+def shown(result: Result) -> tuple[Ref, ...]:
+    """Return the revisions in a command's reply, in the reply's order; a batch has too many."""
+    match result:
+        case Written(ref=one) | NodeDeleted(node=one) | MemoryErased(memory=one):
+            return (one,)
+        case ChangeApplied(item=one):
+            return (one,)
+        case TurnsAppended(turns=turns):
+            return tuple(each.ref for each in turns)
+        case ItemsReverted(items=items):
+            return items
+        case WorkingMemoryPut(entry=entry, evicted=evicted):
+            return (entry, *evicted)
+    return ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,10 @@ of entries."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import grpc
 from concord.graph.v1.episode_pb2 import ListEpisodesRequest
 from concord.graph.v1.working_memory_pb2 import ListWorkingMemoryRequest
 from concord.type.v1 import type_pb2
@@ -10,13 +14,16 @@ from concord_chassis.call.identity import caller
 from concord_chassis.call.opaque import page_cursor, page_token
 from google.protobuf.message import Message
 
+from concord_graph.domain.items import Entry
 from concord_graph.ports import EntryFilter, Result
 from concord_graph.servicer import incoming
-from concord_graph.usecases.memory.entries import EntryPage, list_entries
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Command, Commands, Done, R
 
 DEFAULT_PAGE = 50
+
+Context = grpc.aio.ServicerContext[Any, Any]
+T = TypeVar("T")
 
 
 async def execute(
@@ -61,32 +68,45 @@ def gave_way(done: Done[Result]) -> type_pb2.GaveWay | None:
     return type_pb2.GaveWay(count=given.count, items=items, truncated=given.truncated)
 
 
+def page_limit(request: Any) -> int:
+    """Return how many items to read for a page: one more than it holds shows that more follow."""
+    return int(request.page_size or DEFAULT_PAGE) + 1
+
+
+def one_page(request: Any, found: Sequence[T], key: Callable[[T], object]) -> tuple[list[T], str]:
+    """Return the page among the items read for it, and the next page's token; empty on the last.
+
+    `key`: the cursor that the token holds, of the last item of the page.
+    """
+    page = list(found[: page_limit(request) - 1])
+    return page, page_token(request, key(page[-1])) if len(found) > len(page) else ""
+
+
 async def entry_page(
     reader: Reader,
     request: ListEpisodesRequest | ListWorkingMemoryRequest,
     filter_: EntryFilter,
     *,
     skip: int = 0,
-) -> EntryPage:
-    """Read the page of entries that a request asks for."""
+) -> tuple[Sequence[Entry], int, str]:
+    """Return the page of entries that a request asks for, the number of all that match, and the
+    next page's token."""
     before = page_cursor(request, (int, int))
     asked = incoming.as_of(request)
-    return await reader.read(
+    found, total = await reader.read(
         caller().space,
-        lambda tx, now: list_entries(
-            tx,
+        lambda tx, now: tx.entries(
             filter_,
             asked.at(now),
-            before=before,
+            before=(before[0], before[1]) if before else None,
             skip=skip,
-            limit=request.page_size or DEFAULT_PAGE,
+            limit=page_limit(request),
         ),
     )
+    page, token = one_page(request, found, rank_of)
+    return page, total, token
 
 
-def entry_page_token(request: Message, page: EntryPage) -> str:
-    """Return the token of the page after this one; empty when there is none."""
-    if not page.has_more:
-        return ""
-    last = page.entries[-1]
-    return page_token(request, [last.rank, last.revision.record_from])
+def rank_of(entry: Entry) -> list[int]:
+    """Return an entry's place in its list, which a page's token holds."""
+    return [entry.rank, entry.revision.record_from]

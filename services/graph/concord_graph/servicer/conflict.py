@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import grpc
 from concord.graph.v1 import conflict_pb2, conflict_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
-from concord_chassis.call.opaque import page_cursor, page_token
+from concord_chassis.call.opaque import page_cursor
 
 from concord_graph.domain.conflicts import ConflictClass, ConflictState
 from concord_graph.domain.items import AsOf, ItemKind
 from concord_graph.ports import EntryFilter, Reads, Written
 from concord_graph.servicer import conflict_messages, incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import DEFAULT_PAGE, execute, gave_way
+from concord_graph.servicer.calls import Context, execute, gave_way, one_page, page_limit, rank_of
 from concord_graph.usecases.read.conflicts import (
     ShownConflict,
     dependents,
@@ -26,8 +23,6 @@ from concord_graph.usecases.read.conflicts import (
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.records import CheckSettings, Records
 from concord_graph.usecases.write.commands import Commands, Done
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
@@ -77,18 +72,15 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
             run_id=request.run_id,
         )
         asked, before = incoming.as_of(request), page_cursor(request, (int, int))
-        size = request.page_size or DEFAULT_PAGE
-        page = await self._reader.read(
+        found, total = await self._reader.read(
             caller().space,
-            lambda tx, now: list_conflicts(tx, filter_, asked.at(now), before, size),
+            lambda tx, now: list_conflicts(tx, filter_, asked.at(now), before, page_limit(request)),
         )
-        last = page.conflicts[-1].entry if page.has_more else None
+        page, token = one_page(request, found, lambda last: rank_of(last.entry))
         return conflict_pb2.ListConflictsResponse(
-            conflicts=map(conflict_messages.conflict, page.conflicts),
-            next_page_token=page_token(request, [last.rank, last.revision.record_from])
-            if last
-            else "",
-            total_count=page.total,
+            conflicts=map(conflict_messages.conflict, page),
+            next_page_token=token,
+            total_count=total,
         )
 
     async def ReviewConflict(

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
-import grpc
 from concord.graph.v1 import dialogue_pb2, dialogue_pb2_grpc
 from concord_chassis.call.identity import caller
-from concord_chassis.call.opaque import page_cursor, page_token
+from concord_chassis.call.opaque import page_cursor
 
 from concord_graph.domain.drafts import MemoryDraft
 from concord_graph.domain.items import MemoryKind, Source, TurnRole
 from concord_graph.servicer import incoming, outgoing
-from concord_graph.servicer.calls import DEFAULT_PAGE, execute
+from concord_graph.servicer.calls import Context, execute, one_page, page_limit
 from concord_graph.usecases.memory.dialogue import list_turns
 from concord_graph.usecases.memory.memories import Memories
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class DialogueServicer(dialogue_pb2_grpc.DialogueServiceServicer):
@@ -48,19 +44,19 @@ class DialogueServicer(dialogue_pb2_grpc.DialogueServiceServicer):
     async def ListDialogue(
         self, request: dialogue_pb2.ListDialogueRequest, context: Context
     ) -> dialogue_pb2.ListDialogueResponse:
-        size = request.page_size or DEFAULT_PAGE
         cursor = page_cursor(request, (int, int, str))
         after = (cursor[0], cursor[1], cursor[2]) if cursor else None
         asked = incoming.as_of(request)
-        page = await self._reader.read(
+        limit = page_limit(request)
+        found, valid = await self._reader.read(
             caller().space,
             lambda tx, now: list_turns(
-                tx, request.session_id, asked.at(now), now=now, after=after, limit=size
+                tx, request.session_id, asked.at(now), now=now, after=after, limit=limit
             ),
         )
+        page, token = one_page(request, found, lambda turn: turn[0])
         return dialogue_pb2.ListDialogueResponse(
-            turns=[outgoing.memory(one, page.valid) for one in page.turns],
-            next_page_token=page_token(request, page.last) if page.last else "",
+            turns=[outgoing.memory(shown, valid) for _, shown in page], next_page_token=token
         )
 
 

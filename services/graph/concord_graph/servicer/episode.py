@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
-import grpc
 from concord.graph.v1 import episode_pb2, episode_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
@@ -16,13 +14,11 @@ from concord_graph.domain.items import Entry, ItemKind
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import EntryFilter
 from concord_graph.servicer import incoming, outgoing
-from concord_graph.servicer.calls import entry_page, entry_page_token, execute
+from concord_graph.servicer.calls import Context, entry_page, execute
 from concord_graph.usecases.memory.episodes import add_episode
 from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
@@ -56,10 +52,10 @@ class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
             since=incoming.instant(request, "since"),
         )
         skip = 0 if request.page_token else request.skip
-        page = await entry_page(self._reader, request, filter_, skip=skip)
-        found = type_pb2.LOOKUP_STATUS_FOUND if page.total else type_pb2.LOOKUP_STATUS_NOT_FOUND
+        page, total, next_token = await entry_page(self._reader, request, filter_, skip=skip)
+        found = type_pb2.LOOKUP_STATUS_FOUND if total else type_pb2.LOOKUP_STATUS_NOT_FOUND
         near: Sequence[str] = ()
-        if not page.total and request.session_id:
+        if not total and request.session_id:
             near = await self._reader.read(
                 caller().space,
                 lambda tx, _: near_names(tx, NameKind.SESSION, request.session_id),
@@ -67,9 +63,9 @@ class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
         return episode_pb2.ListEpisodesResponse(
             status=found,
             near_names=near,
-            episodes=[_episode(entry) for entry in page.entries],
-            total_count=page.total,
-            next_page_token=entry_page_token(request, page),
+            episodes=[_episode(entry) for entry in page],
+            total_count=total,
+            next_page_token=next_token,
         )
 
 

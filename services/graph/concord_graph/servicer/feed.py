@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
 
-import grpc
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
@@ -15,6 +13,7 @@ from concord_graph.domain.items import is_erased
 from concord_graph.domain.leases import LeaseKey
 from concord_graph.ports import Change, GraphStore, Imported, State
 from concord_graph.servicer import incoming, outgoing
+from concord_graph.servicer.calls import Context
 from concord_graph.usecases.governed.apply import register
 from concord_graph.usecases.governed.change_digest import digest_at, digest_of
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
@@ -30,8 +29,6 @@ _NEVER = Imported(0, b"")
 
 gather = asyncio.sleep
 """Waits for some seconds, so that one message carries the changes of that time."""
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
-import grpc
 from concord.graph.v1 import governed_pb2, governed_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_attestation.consent import REQUIRED_SLOTS
@@ -20,7 +18,7 @@ from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, ChangeApplied, ItemEffect
 from concord_graph.servicer import outgoing
 from concord_graph.servicer.actions import Actions, scope_of
-from concord_graph.servicer.calls import execute, execute_as, gave_way
+from concord_graph.servicer.calls import Context, execute, execute_as, gave_way
 from concord_graph.usecases.governed.apply import GovernedChange, GovernedChanges
 from concord_graph.usecases.governed.preview import Previews
 from concord_graph.usecases.governed.principal_keys import genesis, genesis_digest
@@ -31,8 +29,6 @@ from concord_graph.usecases.write.commands import Command, Commands, Done
 DIGESTS_PAGE = 200
 GOVERNANCE = "governance"
 """The principal that applies changes, and the name under which it signs its own tokens."""
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import grpc
 from concord.graph.v1 import graph_pb2, graph_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call import deadline
@@ -16,7 +14,7 @@ from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import Reads
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import DEFAULT_PAGE, execute, gave_way
+from concord_graph.servicer.calls import Context, execute, gave_way, one_page, page_limit
 from concord_graph.usecases.read.items import (
     get_edge,
     get_edge_of_triple,
@@ -35,8 +33,6 @@ DEFAULT_PATH_DEPTH = 5
 DEFAULT_PATHS = 10
 _FOUND = type_pb2.LOOKUP_STATUS_FOUND
 _NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
@@ -94,18 +90,14 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def ListNodes(
         self, request: graph_pb2.ListNodesRequest, context: Context
     ) -> graph_pb2.ListNodesResponse:
-        size = request.page_size or DEFAULT_PAGE
         after = page_cursor(request, str) or ""
         label = incoming.text(request.label)
-        as_of = incoming.as_of(request)
-        nodes = await self._reader.read(
-            caller().space, lambda tx, now: tx.list_nodes(label, as_of.at(now), after, size + 1)
+        as_of, limit = incoming.as_of(request), page_limit(request)
+        found = await self._reader.read(
+            caller().space, lambda tx, now: tx.list_nodes(label, as_of.at(now), after, limit)
         )
-        more = len(nodes) > size
-        return graph_pb2.ListNodesResponse(
-            nodes=[outgoing.node(node) for node in nodes[:size]],
-            next_page_token=page_token(request, nodes[size - 1].name) if more else "",
-        )
+        nodes, token = one_page(request, found, lambda last: last.name)
+        return graph_pb2.ListNodesResponse(nodes=map(outgoing.node, nodes), next_page_token=token)
 
     async def UpsertEdge(
         self, request: graph_pb2.UpsertEdgeRequest, context: Context
@@ -175,20 +167,16 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def ListEdges(
         self, request: graph_pb2.ListEdgesRequest, context: Context
     ) -> graph_pb2.ListEdgesResponse:
-        size = request.page_size or DEFAULT_PAGE
         after = page_cursor(request, str) or ""
         filter_ = incoming.edge_filter(request.filter)
-        as_of = incoming.as_of(request)
-        shown = await self._reader.read(
+        as_of, limit = incoming.as_of(request), page_limit(request)
+        found = await self._reader.read(
             caller().space,
-            lambda tx, now: list_edges(
-                tx, filter_, as_of.at(now), now, after=after, limit=size + 1
-            ),
+            lambda tx, now: list_edges(tx, filter_, as_of.at(now), now, after=after, limit=limit),
         )
-        more = len(shown) > size
+        shown, token = one_page(request, found, lambda last: last.view.item.id)
         return graph_pb2.ListEdgesResponse(
-            edges=[outgoing.edge(one, one.valid) for one in shown[:size]],
-            next_page_token=page_token(request, shown[size - 1].view.item.id) if more else "",
+            edges=[outgoing.edge(one, one.valid) for one in shown], next_page_token=token
         )
 
     async def QueryNeighbors(

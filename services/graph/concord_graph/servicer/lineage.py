@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import grpc
 from concord.graph.v1 import lineage_pb2, lineage_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
 
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import execute, gave_way
+from concord_graph.servicer.calls import Context, execute, gave_way
 from concord_graph.usecases.read.chains import shown_chain
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import AsyncIterator, Callable
 from functools import partial
-from typing import Any
 
-import grpc
 from concord.graph.v1 import memory_pb2, memory_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import translate
 from concord_chassis.call.identity import caller
-from concord_chassis.call.opaque import page_cursor, page_token
+from concord_chassis.call.opaque import page_cursor
 from concord_chassis.observe import tracing
 
 from concord_graph.domain.drafts import MemoryDraft
@@ -22,7 +20,14 @@ from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import BatchAdded
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import DEFAULT_PAGE, execute, execute_as, gave_way
+from concord_graph.servicer.calls import (
+    Context,
+    execute,
+    execute_as,
+    gave_way,
+    one_page,
+    page_limit,
+)
 from concord_graph.usecases.read.items import get_memory, history, list_memories
 from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.reader import Reader
@@ -39,8 +44,6 @@ the writes of other spaces wait on an embedded store."""
 
 MOST_TRIGGERED = 10_000
 """Memories in a list of triggers."""
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 def _noted(memory: type_pb2.Memory) -> type_pb2.Memory:
@@ -213,42 +216,37 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def ListMemories(
         self, request: memory_pb2.ListMemoriesRequest, context: Context
     ) -> memory_pb2.ListMemoriesResponse:
-        size = request.page_size or DEFAULT_PAGE
         cursor = page_cursor(request, (int, str))
         before = (int(cursor[0]), str(cursor[1])) if cursor else None
         filter_ = incoming.memory_filter(request)
-        as_of = incoming.as_of(request)
-        shown = await self._reader.read(
+        as_of, limit = incoming.as_of(request), page_limit(request)
+        found = await self._reader.read(
             caller().space,
             lambda tx, now: list_memories(
-                tx, filter_, as_of.at(now), now, before=before, limit=size + 1
+                tx, filter_, as_of.at(now), now, before=before, limit=limit
             ),
         )
-        next_token = ""
-        if len(shown) > size:
-            last = shown[size - 1].view.item
-            next_token = page_token(request, [last.create_time, last.id])
+        shown, token = one_page(
+            request, found, lambda last: [last.view.item.create_time, last.view.item.id]
+        )
         return memory_pb2.ListMemoriesResponse(
-            memories=[outgoing.memory(one, one.valid) for one in shown[:size]],
-            next_page_token=next_token,
+            memories=[outgoing.memory(one, one.valid) for one in shown], next_page_token=token
         )
 
     async def GetMemoryHistory(
         self, request: memory_pb2.GetMemoryHistoryRequest, context: Context
     ) -> memory_pb2.GetMemoryHistoryResponse:
-        size = request.page_size or DEFAULT_PAGE
         before = page_cursor(request, int) or 2**62
-        as_of = incoming.as_of(request)
+        as_of, limit = incoming.as_of(request), page_limit(request)
         found = await self._reader.read(
             caller().space,
             lambda tx, now: history(
-                tx, request.id, as_of.at(now), before_revision=before, limit=size + 1
+                tx, request.id, as_of.at(now), before_revision=before, limit=limit
             ),
         )
-        more = len(found) > size
+        versions, token = one_page(request, found, lambda last: last.revision.number)
         return memory_pb2.GetMemoryHistoryResponse(
-            versions=[outgoing.version(memory) for memory in found[:size]],
-            next_page_token=page_token(request, found[size - 1].revision.number) if more else "",
+            versions=map(outgoing.version, versions), next_page_token=token
         )
 
 

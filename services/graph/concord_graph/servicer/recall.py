@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-import grpc
 from concord.graph.v1 import recall_pb2, recall_pb2_grpc
 from concord_chassis.call.identity import caller
-from concord_chassis.call.opaque import page_cursor, page_token
+from concord_chassis.call.opaque import page_cursor
 
 from concord_graph.domain.recalls import Recall, RecallFilter
-from concord_graph.servicer.calls import DEFAULT_PAGE
+from concord_graph.servicer.calls import Context, one_page, page_limit
 from concord_graph.servicer.outgoing import stamp
 from concord_graph.usecases.recalls import Recalls
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
@@ -29,17 +25,15 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
     async def ListRecalls(
         self, request: recall_pb2.ListRecallsRequest, context: Context
     ) -> recall_pb2.ListRecallsResponse:
-        size = request.page_size or DEFAULT_PAGE
         before = page_cursor(request, str) or ""
         wanted = RecallFilter(
             request.query_id, request.memory_id, request.principal, request.session_id
         )
-        found, is_on = await self._recalls.list(caller().space, wanted, before, size + 1)
-        more = len(found) > size
+        limit = page_limit(request)
+        found, is_on = await self._recalls.list(caller().space, wanted, before, limit)
+        page, token = one_page(request, found, lambda last: last.query_id)
         return recall_pb2.ListRecallsResponse(
-            recalls=[_recall(each) for each in found[:size]],
-            next_page_token=page_token(request, found[size - 1].query_id) if more else "",
-            enabled=is_on,
+            recalls=map(_recall, page), next_page_token=token, enabled=is_on
         )
 
     async def SetRecallLog(

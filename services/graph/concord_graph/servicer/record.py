@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import grpc
 from concord.graph.v1 import record_pb2, record_pb2_grpc
 from concord_chassis.call.identity import caller
 
+from concord_graph.servicer.calls import Context
 from concord_graph.usecases.records import Record, Records
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class RecordServicer(record_pb2_grpc.RecordServiceServicer):

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import grpc
 from concord.graph.v1 import relation_pb2, relation_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
-from concord_chassis.call.opaque import page_cursor, page_token
+from concord_chassis.call.opaque import page_cursor
 
 from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import DEFAULT_PAGE, execute, gave_way
+from concord_graph.servicer.calls import Context, execute, gave_way, one_page, page_limit
 from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.read.walks import FollowedPage, followed_page
 from concord_graph.usecases.write.commands import Commands
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
@@ -44,17 +39,15 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
     async def ListRelations(
         self, request: relation_pb2.ListRelationsRequest, context: Context
     ) -> relation_pb2.ListRelationsResponse:
-        size = request.page_size or DEFAULT_PAGE
         after = page_cursor(request, str) or ""
         as_of = incoming.as_of(request)
         found = await self._reader.read(
             caller().space,
-            lambda tx, now: tx.list_relations(as_of.at(now), after, size + 1),
+            lambda tx, now: tx.list_relations(as_of.at(now), after, page_limit(request)),
         )
-        more = len(found) > size
+        relations, token = one_page(request, found, lambda last: last.name)
         return relation_pb2.ListRelationsResponse(
-            relations=[outgoing.relation(declared) for declared in found[:size]],
-            next_page_token=page_token(request, found[size - 1].name) if more else "",
+            relations=map(outgoing.relation, relations), next_page_token=token
         )
 
     async def FollowRelations(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
-import grpc
 from concord.graph.v1 import session_pb2, session_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
-from concord_chassis.call.opaque import page_cursor, page_token
+from concord_chassis.call.opaque import page_cursor
 
 from concord_graph.servicer import incoming, outgoing
-from concord_graph.servicer.calls import DEFAULT_PAGE, execute
+from concord_graph.servicer.calls import Context, execute, one_page, page_limit
 from concord_graph.usecases.memory.sessions import end_session
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
@@ -21,8 +19,6 @@ MOST_PAIRS = 1_000
 """Pairs of memories in a list of co-reads."""
 MOST_RESTATED = 1_000
 """Memories in a list of restated memories."""
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class SessionServicer(session_pb2_grpc.SessionServiceServicer):
@@ -64,18 +60,16 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
     async def ListSessions(
         self, request: session_pb2.ListSessionsRequest, context: Context
     ) -> session_pb2.ListSessionsResponse:
-        size = request.page_size or DEFAULT_PAGE
         cursor = page_cursor(request, (int, str))
         before = (cursor[0], cursor[1]) if cursor else None
         filter_ = incoming.session_filter(request)
         await self._reader.flush()
         found = await self._reader.read(
-            caller().space, lambda tx, _: tx.sessions(filter_, before, size + 1)
+            caller().space, lambda tx, _: tx.sessions(filter_, before, page_limit(request))
         )
-        last = found[size - 1] if len(found) > size else None
+        sessions, token = one_page(request, found, lambda last: [last.last_use_time, last.id])
         return session_pb2.ListSessionsResponse(
-            sessions=[outgoing.session(each) for each in found[:size]],
-            next_page_token=page_token(request, [last.last_use_time, last.id]) if last else "",
+            sessions=map(outgoing.session, sessions), next_page_token=token
         )
 
     async def ListCoReads(

@@ -6,18 +6,17 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from functools import partial
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-import grpc
 from concord.graph.v1 import space_pb2, space_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
-from concord_chassis.call.opaque import page_cursor, page_token
+from concord_chassis.call.opaque import page_cursor
 
 from concord_graph.domain.errors import ExportInvalid, FieldInvalid
 from concord_graph.domain.items import AsOf
 from concord_graph.servicer import incoming, outgoing
-from concord_graph.servicer.calls import DEFAULT_PAGE, execute_as
+from concord_graph.servicer.calls import Context, execute_as, one_page, page_limit
 from concord_graph.usecases.governed.apply import GovernedChanges, Restore
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.read.reader import Reader
@@ -30,8 +29,6 @@ _NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
 EXPORT_CHUNK_CHARACTERS = 500_000
 MOST_IMPORTED_BYTES = 8 << 30
 """Bytes of disk that an import may take while it is received."""
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
@@ -79,16 +76,14 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
     async def ListOperations(
         self, request: space_pb2.ListOperationsRequest, context: Context
     ) -> space_pb2.ListOperationsResponse:
-        size = request.page_size or DEFAULT_PAGE
         beyond = page_cursor(request, int)
         filter_ = incoming.operation_filter(request)
         found = await self._reader.read(
-            caller().space, lambda tx, _: tx.operations(filter_, beyond, size + 1)
+            caller().space, lambda tx, _: tx.operations(filter_, beyond, page_limit(request))
         )
-        more = len(found) > size
+        changes, token = one_page(request, found, lambda last: last.seq)
         return space_pb2.ListOperationsResponse(
-            operations=[outgoing.operation(change) for change in found[:size]],
-            next_page_token=page_token(request, found[size - 1].seq) if more else "",
+            operations=map(outgoing.operation, changes), next_page_token=token
         )
 
     async def ExportSpace(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
-import grpc
 from concord.graph.v1 import working_memory_pb2, working_memory_pb2_grpc
 from concord_chassis.call.identity import caller
 
@@ -13,12 +11,10 @@ from concord_graph.domain.drafts import WorkingDraft
 from concord_graph.domain.items import Entry, Importance, ItemKind
 from concord_graph.ports import EntryFilter
 from concord_graph.servicer import outgoing
-from concord_graph.servicer.calls import entry_page, entry_page_token, execute
+from concord_graph.servicer.calls import Context, entry_page, execute
 from concord_graph.usecases.memory.working_memory import STALE, WorkingMemory
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer):
@@ -51,11 +47,11 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
             shelf=STALE if request.stale else "",
             session_id=request.session_id,
         )
-        page = await entry_page(self._reader, request, filter_)
+        page, total, next_token = await entry_page(self._reader, request, filter_)
         return working_memory_pb2.ListWorkingMemoryResponse(
-            entries=map(_entry, page.entries),
-            next_page_token=entry_page_token(request, page),
-            total_count=page.total,
+            entries=map(_entry, page),
+            next_page_token=next_token,
+            total_count=total,
             capacity=self._working.capacity,
         )
 

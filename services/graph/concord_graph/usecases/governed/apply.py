@@ -52,6 +52,7 @@ from concord_graph.ports import (
     Result,
     Writes,
     Written,
+    shown,
 )
 from concord_graph.usecases.governed.change_digest import demand_expected_state
 from concord_graph.usecases.governed.principal_keys import (
@@ -291,7 +292,7 @@ async def _with_effects(
     writer: Writer, command: Command[Result], etags: Mapping[str, str], scope: Scope
 ) -> ChangeApplied:
     """Run the command; return the item of its reply and every effect of the change."""
-    item, *_ = (await command(writer)).shown
+    item, *_ = shown(await command(writer))
     scope = scope.naming(item.id)
     named = [effect for effect in writer.effects if not scope.cascades_to(effect)]
     _demand_consented(etags, named)

@@ -18,7 +18,7 @@ from concord_graph.domain.items import (
     Node,
     etag,
 )
-from concord_graph.ports import Author, Clock, GraphStore, Ref, Result, Writes
+from concord_graph.ports import Author, Clock, GraphStore, Ref, Result, Writes, shown
 from concord_graph.usecases.governed.apply import demand_etags
 from concord_graph.usecases.read.by_id import item_by_id
 from concord_graph.usecases.write.cascade import Scope
@@ -93,7 +93,7 @@ class Previews:
             now = max(self._clock(), tx.last_time)
             writer = Writer(tx, author, now, PreviewGrant())
             await tx.open_grant("preview")
-            item, *_ = (await command(writer)).shown
+            item, *_ = shown(await command(writer))
             raise _RolledBack(await _Sight(tx, writer, scope.naming(item.id)).preview())
 
         try:

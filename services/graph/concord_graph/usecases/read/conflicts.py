@@ -52,15 +52,6 @@ class ShownConflict:
     valid: int
 
 
-@dataclass(frozen=True, slots=True)
-class ConflictPage:
-    """A page of conflicts, how many match in all, and whether more pages follow."""
-
-    conflicts: tuple[ShownConflict, ...]
-    total: int
-    has_more: bool
-
-
 async def get_conflict(
     tx: Reads, at: Instant, *, conflict_id: str = "", pair: tuple[str, str] = ("", "")
 ) -> ShownConflict | None:
@@ -88,13 +79,15 @@ async def conflicts_between(
 
 async def list_conflicts(
     tx: Reads, filter_: EntryFilter, at: Instant, before: Sequence[int] | None, limit: int
-) -> ConflictPage:
-    """Return a page of conflicts, newest first; `before`: (rank, time in µs) of the last one."""
+) -> tuple[list[ShownConflict], int]:
+    """Return conflicts, newest first, and how many match in all.
+
+    `before`: (rank, time in µs) of the last one of the page before.
+    """
     start = (before[0], before[1]) if before else None
     recorded = replace(at, stated=False)  # a conflict has no valid time
-    found, total = await tx.entries(filter_, recorded, before=start, limit=limit + 1)
-    shown = await shown_conflicts(tx, found[:limit], at)
-    return ConflictPage(tuple(shown), total, len(found) > limit)
+    found, total = await tx.entries(filter_, recorded, before=start, limit=limit)
+    return await shown_conflicts(tx, found, at), total
 
 
 async def shown_conflicts(tx: Reads, entries: Sequence[Entry], at: Instant) -> list[ShownConflict]:

@@ -40,6 +40,7 @@ from concord_graph.ports import (
     Result,
     View,
     Writes,
+    shown,
 )
 from concord_graph.usecases.read.shown import with_heads
 from concord_graph.usecases.write.gave_way import gave_way
@@ -165,7 +166,9 @@ class Commands:
         tx, author = writer.tx, writer.author
         early = await tx.early_refusals() if await tx.head_seq() == 0 else ()
         result = await command(writer)
-        given_way = await gave_way(tx, writer.moved, result.shown, max(self._clock(), tx.last_time))
+        given_way = await gave_way(
+            tx, writer.moved, shown(result), max(self._clock(), tx.last_time)
+        )
         for _, whose, why in early:
             await _refused(tx, "", ItemKind.GHOST, whose, why)
         salt = secrets.token_bytes(16)
@@ -178,7 +181,7 @@ class Commands:
         views = []
         entries = []
         relation = None
-        for reference in result.shown:
+        for reference in shown(result):
             item = await tx.revision(reference)
             if isinstance(item, Entry):
                 entries.append(item)
