@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any
 
 from concord.graph.v1 import (
     conflict_pb2,
@@ -123,14 +125,10 @@ class GraphApp:
         recalls = self._recalls = Recalls(store, clock)
         records = Records(store)
         self.registrations: Sequence[Registration] = (
-            Registration(
-                graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
-                graph_pb2_grpc.add_GraphServiceServicer_to_server,
-                GraphServicer(commands, reader, actions),
-            ),
-            Registration(
-                memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
-                memory_pb2_grpc.add_MemoryServiceServicer_to_server,
+            _registration(graph_pb2, graph_pb2_grpc, GraphServicer(commands, reader, actions)),
+            _registration(
+                memory_pb2,
+                memory_pb2_grpc,
                 MemoryServicer(commands, reader, actions, erased),
                 memory_operations={
                     "AddMemory": "create_memory",
@@ -140,29 +138,23 @@ class GraphApp:
                     "EraseMemory": "delete_memory",
                 },
             ),
-            Registration(
-                lineage_pb2.DESCRIPTOR.services_by_name["LineageService"],
-                lineage_pb2_grpc.add_LineageServiceServicer_to_server,
-                LineageServicer(commands, reader, actions),
+            _registration(
+                lineage_pb2, lineage_pb2_grpc, LineageServicer(commands, reader, actions)
             ),
-            Registration(
-                dialogue_pb2.DESCRIPTOR.services_by_name["DialogueService"],
-                dialogue_pb2_grpc.add_DialogueServiceServicer_to_server,
+            _registration(
+                dialogue_pb2,
+                dialogue_pb2_grpc,
                 DialogueServicer(commands, reader, actions.memories),
             ),
-            Registration(
-                episode_pb2.DESCRIPTOR.services_by_name["EpisodeService"],
-                episode_pb2_grpc.add_EpisodeServiceServicer_to_server,
-                EpisodeServicer(commands, reader),
-            ),
-            Registration(
-                working_memory_pb2.DESCRIPTOR.services_by_name["WorkingMemoryService"],
-                working_memory_pb2_grpc.add_WorkingMemoryServiceServicer_to_server,
+            _registration(episode_pb2, episode_pb2_grpc, EpisodeServicer(commands, reader)),
+            _registration(
+                working_memory_pb2,
+                working_memory_pb2_grpc,
                 WorkingMemoryServicer(commands, reader, actions.working),
             ),
-            Registration(
-                space_pb2.DESCRIPTOR.services_by_name["SpaceService"],
-                space_pb2_grpc.add_SpaceServiceServicer_to_server,
+            _registration(
+                space_pb2,
+                space_pb2_grpc,
                 SpaceServicer(
                     commands,
                     reader,
@@ -172,9 +164,9 @@ class GraphApp:
                     erased=erased,
                 ),
             ),
-            Registration(
-                governed_pb2.DESCRIPTOR.services_by_name["GovernedChangeService"],
-                governed_pb2_grpc.add_GovernedChangeServiceServicer_to_server,
+            _registration(
+                governed_pb2,
+                governed_pb2_grpc,
                 GovernedServicer(
                     commands,
                     reader,
@@ -185,34 +177,20 @@ class GraphApp:
                     erased=erased,
                 ),
             ),
-            Registration(
-                relation_pb2.DESCRIPTOR.services_by_name["RelationService"],
-                relation_pb2_grpc.add_RelationServiceServicer_to_server,
-                RelationServicer(commands, reader, actions),
+            _registration(
+                relation_pb2, relation_pb2_grpc, RelationServicer(commands, reader, actions)
             ),
-            Registration(
-                conflict_pb2.DESCRIPTOR.services_by_name["ConflictService"],
-                conflict_pb2_grpc.add_ConflictServiceServicer_to_server,
+            _registration(
+                conflict_pb2,
+                conflict_pb2_grpc,
                 ConflictServicer(commands, reader, actions, records),
             ),
-            Registration(
-                session_pb2.DESCRIPTOR.services_by_name["SessionService"],
-                session_pb2_grpc.add_SessionServiceServicer_to_server,
-                SessionServicer(commands, reader),
-            ),
-            Registration(
-                record_pb2.DESCRIPTOR.services_by_name["RecordService"],
-                record_pb2_grpc.add_RecordServiceServicer_to_server,
-                RecordServicer(records),
-            ),
-            Registration(
-                recall_pb2.DESCRIPTOR.services_by_name["RecallService"],
-                recall_pb2_grpc.add_RecallServiceServicer_to_server,
-                RecallServicer(recalls, erased),
-            ),
-            Registration(
-                feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],
-                feed_pb2_grpc.add_ChangeFeedServiceServicer_to_server,
+            _registration(session_pb2, session_pb2_grpc, SessionServicer(commands, reader)),
+            _registration(record_pb2, record_pb2_grpc, RecordServicer(records)),
+            _registration(recall_pb2, recall_pb2_grpc, RecallServicer(recalls, erased)),
+            _registration(
+                feed_pb2,
+                feed_pb2_grpc,
                 FeedServicer(
                     store,
                     reader,
@@ -251,6 +229,18 @@ class GraphApp:
         finally:
             await self.background.close()
             await self._store.close()
+
+
+def _registration(
+    contract: Any,
+    generated: ModuleType,
+    servicer: object,
+    memory_operations: Mapping[str, str] = MappingProxyType({}),
+) -> Registration:
+    """Return the registration of a contract's one service."""
+    (service,) = contract.DESCRIPTOR.services_by_name.values()
+    add = getattr(generated, f"add_{service.name}Servicer_to_server")
+    return Registration(service, add, servicer, memory_operations=memory_operations)
 
 
 def build(

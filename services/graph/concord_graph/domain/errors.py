@@ -19,12 +19,17 @@ class GraphError(Exception):
     code = "FAILED_PRECONDITION"
     reason: str
     metadata: Mapping[str, str] = MappingProxyType({})
+    why = ""
+    """The text of a refusal that is always the same."""
+
+    def __init__(self, why: str = "") -> None:
+        super().__init__(why or self.why)
 
 
 class _AboutItem(GraphError):
     """A refusal whose caller is told the item, unless `item_id` is empty."""
 
-    def __init__(self, item_id: str, why: str) -> None:
+    def __init__(self, item_id: str, why: str = "") -> None:
         super().__init__(why)
         self.item_id = item_id
         self.metadata = {"item_id": item_id} if item_id else {}
@@ -48,9 +53,7 @@ class RolledBack(GraphError):
 
     code = "DATA_LOSS"
     reason = "ERROR_REASON_GRAPH_ROLLED_BACK"
-
-    def __init__(self) -> None:
-        super().__init__("the store was restored from an older copy: restore the newer one")
+    why = "the store was restored from an older copy: restore the newer one"
 
 
 class StoreUnusable(Exception):
@@ -89,9 +92,7 @@ class ItemNotFound(_AboutItem):
 
     code = "NOT_FOUND"
     reason = "ERROR_REASON_ITEM_NOT_FOUND"
-
-    def __init__(self, item_id: str) -> None:
-        super().__init__(item_id, "no such item")
+    why = "no such item"
 
 
 class ItemExists(_AboutItem):
@@ -109,9 +110,7 @@ class EtagMismatch(_AboutItem):
 
     code = "ABORTED"
     reason = "ERROR_REASON_ETAG_MISMATCH"
-
-    def __init__(self, item_id: str) -> None:
-        super().__init__(item_id, "the item changed since it was read")
+    why = "the item changed since it was read"
 
 
 class RequestIdReused(GraphError):
@@ -129,9 +128,7 @@ class LineageCycle(_AboutItem):
     """The lineage would make an item its own ancestor."""
 
     reason = "ERROR_REASON_LINEAGE_CYCLE"
-
-    def __init__(self, item_id: str) -> None:
-        super().__init__(item_id, "this lineage would lead from the item back to itself")
+    why = "this lineage would lead from the item back to itself"
 
 
 class NodeHasEdges(GraphError):
@@ -158,11 +155,7 @@ class TurnAppendOnly(_AboutItem):
     """The change would reword a turn, or make a turn of another memory or the other way round."""
 
     reason = "ERROR_REASON_TURN_APPEND_ONLY"
-
-    def __init__(self, item_id: str) -> None:
-        super().__init__(
-            item_id, "a turn of a dialogue stays as it was said: forget it, or append another"
-        )
+    why = "a turn of a dialogue stays as it was said: forget it, or append another"
 
 
 class WorkingMemoryFull(GraphError):
@@ -212,9 +205,7 @@ class ItemErased(_AboutItem):
     """The item's content was erased for good; its id is not used again."""
 
     reason = "ERROR_REASON_ITEM_ERASED"
-
-    def __init__(self, item_id: str) -> None:
-        super().__init__(item_id, "what this item said was erased")
+    why = "what this item said was erased"
 
 
 class ConfirmerUnknown(GraphError):
@@ -222,9 +213,7 @@ class ConfirmerUnknown(GraphError):
 
     code = "PERMISSION_DENIED"
     reason = "ERROR_REASON_CONFIRMER_UNKNOWN"
-
-    def __init__(self) -> None:
-        super().__init__("this erasure does not wait for the caller's confirmation")
+    why = "this erasure does not wait for the caller's confirmation"
 
 
 class ConstitutiveProtected(_AboutItem):
@@ -263,27 +252,21 @@ class GenesisMissing(GraphError):
     """Nothing constitutive can be written before the space's genesis."""
 
     reason = "ERROR_REASON_GENESIS_MISSING"
-
-    def __init__(self) -> None:
-        super().__init__("the space has no genesis: enrol both principals first")
+    why = "the space has no genesis: enrol both principals first"
 
 
 class GenesisExists(GraphError):
     """The space has its genesis already."""
 
     reason = "ERROR_REASON_GENESIS_EXISTS"
-
-    def __init__(self) -> None:
-        super().__init__("the space has its genesis already")
+    why = "the space has its genesis already"
 
 
 class GenesisDamaged(GraphError):
     """Items that stand for the principals are missing or changed: no consent can be checked."""
 
     reason = "ERROR_REASON_GENESIS_DAMAGED"
-
-    def __init__(self) -> None:
-        super().__init__("what stands for the space's principals is damaged: restore an export")
+    why = "what stands for the space's principals is damaged: restore an export"
 
 
 class EnrolmentSecretInvalid(GraphError):
@@ -291,18 +274,14 @@ class EnrolmentSecretInvalid(GraphError):
 
     code = "PERMISSION_DENIED"
     reason = "ERROR_REASON_ENROLMENT_SECRET_INVALID"
-
-    def __init__(self) -> None:
-        super().__init__("the enrolment secret is not this space's, or was used")
+    why = "the enrolment secret is not this space's, or was used"
 
 
 class SpaceNotEmpty(GraphError):
     """The space was used before."""
 
     reason = "ERROR_REASON_SPACE_NOT_EMPTY"
-
-    def __init__(self) -> None:
-        super().__init__("the space was used already: import into one that never was")
+    why = "the space was used already: import into one that never was"
 
 
 class ExportInvalid(GraphError):
@@ -325,9 +304,7 @@ class ItemClash(_AboutItem):
 
     code = "ALREADY_EXISTS"
     reason = "ERROR_REASON_ITEM_EXISTS"
-
-    def __init__(self, item_id: str) -> None:
-        super().__init__(item_id, "another live item has this name, key or place")
+    why = "another live item has this name, key or place"
 
 
 class Overloaded(GraphError):
