@@ -8,7 +8,7 @@ import neo4j_wholeness
 import pytest
 from agreed_space import agree
 from concord.type.v1 import type_pb2
-from concord_graph.adapters.neo4j import views
+from concord_graph.adapters.neo4j import transaction
 from concord_graph.adapters.neo4j.store import Neo4jStore
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Writes
@@ -196,7 +196,7 @@ async def test_a_read_is_of_one_state(tmp_path: Path) -> None:
         return first, await head(tx)
 
     async def head(tx: object) -> int:
-        assert isinstance(tx, views.Neo4jViews)
+        assert isinstance(tx, transaction.SpaceTransaction)
         ((seq,),) = await tx.ask("MATCH (s:Space) RETURN s.seq")
         return int(seq)
 

@@ -21,7 +21,7 @@ class ConflictReads(SpaceTransaction):
 
     async def entry(self, entry_id: str, record: int = FOREVER) -> Entry | None:
         found = await self.ask(_entry(known_at(record)), asked=[{"record": record}], id=entry_id)
-        return records.entry(found[0][0]) if found else None
+        return records.read(Entry, found[0][0]) if found else None
 
     async def open_conflicts(
         self, ids: Collection[str], record: int = FOREVER

@@ -92,7 +92,7 @@ class LayerReads(SpaceTransaction):
         rank, time = before or (2**62, 0)
         bound |= {"rank": rank, "time": time, "limit": limit, "skip": skip}
         found = await self.ask(_entries(known_at(at.record), tests), **bound)
-        return [records.entry(record) for record in found[0][0]], found[0][1]
+        return [records.read(Entry, record) for record in found[0][0]], found[0][1]
 
     async def _entry_counts(self, at: Instant) -> tuple[int, int, int]:
         text = _entry_counts(known_at(at.record), stated=at.stated)

@@ -54,7 +54,7 @@ class Neo4jReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads, 
 
     async def live_node_named(self, name: str) -> Node | None:
         found = await self._items("MATCH (x:Entity {name: $name}) RETURN properties(x)", name=name)
-        return records.node(found[0]) if found else None
+        return records.read(Node, found[0]) if found else None
 
     async def edge(self, edge_id: str) -> Edge | None:
         found = await self._item(edge_id)
@@ -75,26 +75,26 @@ class Neo4jReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads, 
     async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
         text = statements.of_external_id(known_at(record))
         found = await self._items(text, key=external_id, asked=[{"record": record}])
-        return records.memory(found[0]) if found else None
+        return records.read(Memory, found[0]) if found else None
 
     async def live_memories_with_digest(self, content_digest: str) -> Sequence[Memory]:
         text = (
             "MATCH (m:Memory {content_digest: $digest}) RETURN properties(m) ORDER BY m.create_time"
         )
         found = await self._items(text, digest=content_digest)
-        return [records.memory(memory) for memory in found]
+        return [records.read(Memory, memory) for memory in found]
 
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
         text = succession.declared(known_at(record))
         found = await self._items(text, name=name, asked=[{"record": record}])
-        return records.relation(found[0]) if found else None
+        return records.read(DeclaredRelation, found[0]) if found else None
 
     async def list_relations(
         self, at: Instant, after: str, limit: int
     ) -> Sequence[DeclaredRelation]:
         text = succession.listed_relations(known_at(at.record))
         found = await self._items(text, **at_instant(at), after=after, limit=limit)
-        return [records.relation(relation) for relation in found]
+        return [records.read(DeclaredRelation, relation) for relation in found]
 
     async def rivals(self, relation: str, limit: int) -> Sequence[str]:
         found = await self.ask(succession.RIVALS, relation=relation, limit=limit)
@@ -202,7 +202,7 @@ class Neo4jReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads, 
     async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
         text = statements.listed_nodes(known_at(at.record))
         found = await self._items(text, **at_instant(at), label=label, after=after, limit=limit)
-        return [records.node(node) for node in found]
+        return [records.read(Node, node) for node in found]
 
     async def list_edges(
         self, filter_: EdgeFilter, at: Instant, after: str, limit: int

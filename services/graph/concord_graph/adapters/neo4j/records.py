@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from concord_stores.neo4j_server import RESERVED
 
@@ -31,6 +31,7 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.spelling import NameKind, backwards, folded, names_of
 
+RecordT = TypeVar("RecordT", Node, Memory, Entry, DeclaredRelation)
 Fields = dict[str, Any]
 
 _ENTRY_LABEL = {
@@ -109,21 +110,21 @@ def version(kind: ItemKind) -> str:
 def revision(fields_: Fields) -> Record:
     """Return the record that a node's properties hold."""
     if fields_["kind"] == ItemKind.RELATION:
-        return relation(fields_)
-    return entry(fields_) if fields_["kind"] in _ENTRY_LABEL else item(fields_)
+        return read(DeclaredRelation, fields_)
+    return read(Entry, fields_) if fields_["kind"] in _ENTRY_LABEL else item(fields_)
 
 
 def item(record: Fields) -> Item:
     """Return the item that a node's properties hold."""
     kind = record["kind"]
     if kind == ItemKind.NODE:
-        return node(record)
-    return edge(record) if kind == ItemKind.EDGE else memory(record)
+        return read(Node, record)
+    return edge(record) if kind == ItemKind.EDGE else read(Memory, record)
 
 
-def node(record: Fields) -> Node:
-    """Return a node."""
-    return Node(**_read(Node, record))
+def read(kind: type[RecordT], record: Fields) -> RecordT:
+    """Return the item, entry or relation that a node's properties hold."""
+    return kind(**_read(kind, record))
 
 
 def edge(record: Fields) -> Edge:
@@ -133,21 +134,6 @@ def edge(record: Fields) -> Edge:
         target=End(record["target_id"], ItemKind(record["target_kind"])),
         **_read(Edge, record),
     )
-
-
-def memory(record: Fields) -> Memory:
-    """Return a memory."""
-    return Memory(**_read(Memory, record))
-
-
-def entry(record: Fields) -> Entry:
-    """Return an entry."""
-    return Entry(**_read(Entry, record))
-
-
-def relation(record: Fields) -> DeclaredRelation:
-    """Return a declared relation."""
-    return DeclaredRelation(**_read(DeclaredRelation, record))
 
 
 def _read(kind: type, record: Fields) -> dict[str, Any]:

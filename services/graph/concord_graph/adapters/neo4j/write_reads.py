@@ -212,12 +212,12 @@ class LearntReads(Neo4jReads):
         ((around, nodes, keyed, saying, stored),) = await super().ask(_LEARNT, **wanted)
         known.around |= {row[0]: _around(row) for row in around}
         known.named |= dict.fromkeys(wanted["names"])
-        known.named |= {record["name"]: records.node(record) for record in nodes}
+        known.named |= {record["name"]: records.read(Node, record) for record in nodes}
         known.external |= dict.fromkeys(wanted["external_ids"])
-        known.external |= {record["external_id"]: records.memory(record) for record in keyed}
+        known.external |= {record["external_id"]: records.read(Memory, record) for record in keyed}
         known.saying |= dict.fromkeys(wanted["digests"], ())
         for record in saying:
-            known.saying[record["content_digest"]] += (records.memory(record),)
+            known.saying[record["content_digest"]] += (records.read(Memory, record),)
         for source, relation, target, edges in stored:
             known.triples[source, relation, target] = tuple(map(records.edge, edges))
 

@@ -42,7 +42,7 @@ class ConflictReads:
     async def entry(self, entry_id: str, record: int = FOREVER) -> Entry | None:
         bound = {"space": self._space, "id": entry_id, "record": record}
         row = self._db.execute(by_id(record == FOREVER), bound).fetchone()
-        return rows.entry(row) if row else None
+        return rows.read(Entry, row) if row else None
 
     async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
         sql = (

@@ -78,7 +78,7 @@ class LayerReads:
         )
         bound |= {"rank": rank, "time": time, "limit": limit, "skip": skip}
         found = self._db.execute(sql, bound).fetchall()
-        return [rows.entry(row) for row in found], int(total[0])
+        return [rows.read(Entry, row) for row in found], int(total[0])
 
     def _entry_tests(self, filter_: EntryFilter, at: Instant) -> tuple[str, dict[str, Any]]:
         tests = [f"t.space = :space AND t.kind = :kind AND {_live(at)}"]
@@ -138,7 +138,7 @@ class LayerReads:
         )
         key = (self._space, ref.id, ref.revision, ref.kind)
         row = self._db.execute(sql, key).fetchone()
-        return rows.entry(row) if row else None
+        return rows.read(Entry, row) if row else None
 
 
 def _live(at: Instant) -> str:

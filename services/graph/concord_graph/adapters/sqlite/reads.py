@@ -84,11 +84,11 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads)
 
     async def node(self, node_id: str) -> Node | None:
         row = self._current(ItemKind.NODE, "id = ?", node_id)
-        return rows.node(row) if row else None
+        return rows.read(Node, row) if row else None
 
     async def live_node_named(self, name: str) -> Node | None:
         row = self._current(ItemKind.NODE, "name = ? AND deleted = 0", name)
-        return rows.node(row) if row else None
+        return rows.read(Node, row) if row else None
 
     async def edge(self, edge_id: str) -> Edge | None:
         row = self._current(ItemKind.EDGE, "id = ?", edge_id)
@@ -108,12 +108,12 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads)
 
     async def memory(self, memory_id: str) -> Memory | None:
         row = self._current(ItemKind.MEMORY, "id = ?", memory_id)
-        return rows.memory(row) if row else None
+        return rows.read(Memory, row) if row else None
 
     async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
         bound = {"space": self._space, "key": external_id, "record": record}
         row = self._one(statements.of_external_id(record == FOREVER), bound)
-        return rows.memory(row) if row else None
+        return rows.read(Memory, row) if row else None
 
     async def live_memories_with_digest(self, content_digest: str) -> Sequence[Memory]:
         # without this hint, SQLite walks the whole space by create_time so as not to sort one row
@@ -122,19 +122,19 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads)
             f" AND record_until = {FOREVER} AND deleted = 0 AND content_digest = ?"
             " ORDER BY create_time"
         )
-        return [rows.memory(row) for row in self._all(sql, (self._space, content_digest))]
+        return [rows.read(Memory, row) for row in self._all(sql, (self._space, content_digest))]
 
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
         bound = {"space": self._space, "name": name, "record": record}
         row = self._one(succession.declared(record == FOREVER), bound)
-        return rows.relation(row) if row else None
+        return rows.read(DeclaredRelation, row) if row else None
 
     async def list_relations(
         self, at: Instant, after: str, limit: int
     ) -> Sequence[DeclaredRelation]:
         sql = succession.listed_relations(at.record == FOREVER)
         found = self._all(sql, {**self._at(at), "after": after, "limit": limit})
-        return [rows.relation(row) for row in found]
+        return [rows.read(DeclaredRelation, row) for row in found]
 
     async def rivals(self, relation: str, limit: int) -> Sequence[str]:
         bound = {"space": self._space, "relation": relation, "limit": limit}
@@ -173,7 +173,7 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads)
         if others := [item_id for item_id in ids if item_id not in found]:
             sql = statements.items(ItemKind.MEMORY, now)
             for row in self._all(sql, bound | {"ids": ids_of(others)}):
-                found[row[0]] = rows.memory(row)
+                found[row[0]] = rows.read(Memory, row)
         return found
 
     async def revision(self, ref: Ref) -> Record | None:
@@ -182,7 +182,7 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads)
                 f"SELECT {rows.RELATION} FROM relation WHERE space = ? AND id = ? AND revision = ?"
             )
             declared = self._one(sql, (self._space, ref.id, ref.revision))
-            return rows.relation(declared) if declared else None
+            return rows.read(DeclaredRelation, declared) if declared else None
         if ref.kind in rows.ENTRIES:
             return self._entry(ref)
         sql = (
@@ -249,7 +249,7 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads)
     async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
         sql = statements.listed_nodes(at.record == FOREVER)
         bound = {**self._at(at), "label": label, "after": after, "limit": limit}
-        return [rows.node(row) for row in self._all(sql, bound)]
+        return [rows.read(Node, row) for row in self._all(sql, bound)]
 
     async def list_edges(
         self, filter_: EdgeFilter, at: Instant, after: str, limit: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from concord_graph.adapters.codecs import Codec, Convert, codec, to_json
 from concord_graph.domain.fields import Field, erased_fields, own_fields
@@ -26,6 +26,7 @@ from concord_graph.domain.items import (
     Revision,
 )
 
+RecordT = TypeVar("RecordT", Node, Memory, Entry, DeclaredRelation)
 Row = tuple[Any, ...]
 
 
@@ -84,13 +85,13 @@ def qualified(columns: str, alias: str) -> str:
 def item(kind: ItemKind, row: Row) -> Item:
     """Return the item that a row of its table's columns holds."""
     if kind == ItemKind.NODE:
-        return node(row)
-    return edge(row) if kind == ItemKind.EDGE else memory(row)
+        return read(Node, row)
+    return edge(row) if kind == ItemKind.EDGE else read(Memory, row)
 
 
-def node(row: Row) -> Node:
-    """Return a node."""
-    return Node(**_fields(Node, row))
+def read(kind: type[RecordT], row: Row) -> RecordT:
+    """Return the item, entry or relation that a row of its columns holds."""
+    return kind(**_fields(kind, row))
 
 
 def edge(row: Row) -> Edge:
@@ -114,21 +115,6 @@ def edge(row: Row) -> Edge:
         row[22],
         _revision(row),
     )
-
-
-def memory(row: Row) -> Memory:
-    """Return a memory."""
-    return Memory(**_fields(Memory, row))
-
-
-def entry(row: Row) -> Entry:
-    """Return an entry."""
-    return Entry(**_fields(Entry, row))
-
-
-def relation(row: Row) -> DeclaredRelation:
-    """Return a declared relation."""
-    return DeclaredRelation(**_fields(DeclaredRelation, row))
 
 
 def table(kind: ItemKind) -> str:
