@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
+from concord_graph.adapters.seen import Seen
 from concord_graph.adapters.sqlite import (
     conflicts,
     fact_edges,
@@ -15,7 +16,6 @@ from concord_graph.adapters.sqlite import (
     views,
 )
 from concord_graph.adapters.sqlite.schema import SCHEMA
-from concord_graph.adapters.sqlite.statements import Seen
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import MemoryFilter
 

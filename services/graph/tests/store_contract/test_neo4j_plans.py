@@ -21,6 +21,7 @@ from concord_graph.adapters.neo4j import (
     writes,
 )
 from concord_graph.adapters.neo4j.patterns import THEN, Known
+from concord_graph.adapters.seen import Seen
 from concord_graph.domain.items import FOREVER, ItemKind
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import ChangeType, MemoryFilter
@@ -32,16 +33,16 @@ Step = tuple[str, str]
 
 
 def _reads() -> dict[str, Callable[[Known], str]]:
-    def walked(known: Known, *, whole: bool, constitutive: bool = False) -> str:
+    def walked(known: Known, seen_as: Seen, *, constitutive: bool = False) -> str:
         return statements.walked(
             known,
             ENDS,
             "",
-            hide_superseded=not whole,
-            whole=whole,
+            hide_superseded=seen_as != Seen.WHOLE,
+            seen_as=seen_as,
             constitutive=constitutive,
             standing_only=True,
-            facts=whole,
+            facts=seen_as == Seen.WHOLE,
         )
 
     found: dict[str, Callable[[Known], str]] = {
@@ -52,15 +53,11 @@ def _reads() -> dict[str, Callable[[Known], str]]:
         "is held": statements.is_pinned,
         "by name": lambda known: statements.found(known, by_name=True),
         "by id": lambda known: statements.found(known, by_name=False),
-        "steps": lambda known: walked(known, whole=False),
-        "whole steps": lambda known: walked(known, whole=True),
-        "constitutive steps": lambda known: walked(known, whole=False, constitutive=True),
-        "hops": lambda known: statements.hops(
-            known, ENDS, "", hide_superseded=True, constitutive=False
-        ),
-        "constitutive hops": lambda known: statements.hops(
-            known, ENDS, "", hide_superseded=True, constitutive=True
-        ),
+        "steps": lambda known: walked(known, Seen.STEP),
+        "whole steps": lambda known: walked(known, Seen.WHOLE),
+        "constitutive steps": lambda known: walked(known, Seen.STEP, constitutive=True),
+        "hops": lambda known: walked(known, Seen.HOP),
+        "constitutive hops": lambda known: walked(known, Seen.HOP, constitutive=True),
         "degrees": lambda known: statements.degrees(known, ENDS),
         "nodes": statements.listed_nodes,
         "edges": lambda known: statements.listed_edges(

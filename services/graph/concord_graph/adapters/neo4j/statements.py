@@ -20,6 +20,7 @@ from concord_graph.adapters.neo4j.patterns import (
     seen,
     was_known,
 )
+from concord_graph.adapters.seen import Seen
 from concord_graph.domain.items import EdgeType, Importance, ItemKind, MemoryKind
 
 _ASK: Final = "UNWIND $asked AS ask "
@@ -179,12 +180,12 @@ def walked(
     tests: str,
     *,
     hide_superseded: bool,
-    whole: bool,
+    seen_as: Seen,
     constitutive: bool,
     standing_only: bool,
     facts: bool,
 ) -> str:
-    """Select up to $limit edges at $ids as walk steps, or whole as `views` does.
+    """Select up to $limit edges at $ids, in the form in which the walk sees them.
 
     `standing_only`: if several edges of a triple hold at $valid, only the one that stands for them
     (G2); `ends`: the properties to seek the ids in, "source_id" and "target_id"; `tests`: more
@@ -194,25 +195,14 @@ def walked(
     conditions = _is_walked(
         known, tests, hide_superseded=hide_superseded, standing_only=standing_only
     )
-    shown = f"OPTIONAL MATCH (a:Access {{id: e.id}}) RETURN {_STEP}"
-    if whole:
-        shown = f"{_around_edge(known)} RETURN {_edge_columns(known, facts=facts)}"
+    shown = {
+        Seen.HOP: "RETURN e.id, e.source_id, e.target_id, e.weight",
+        Seen.STEP: f"OPTIONAL MATCH (a:Access {{id: e.id}}) RETURN {_STEP}",
+        Seen.WHOLE: f"{_around_edge(known)} RETURN {_edge_columns(known, facts=facts)}",
+    }[seen_as]
     label = "Constitutive" if constitutive else "Edge"
     scope = "e" if known is None else "e, ask"
     return f"{_at_ends(known, label, ends, conditions)} WITH {scope} LIMIT $limit {shown}"
-
-
-@cache
-def hops(
-    known: Known, ends: tuple[str, ...], tests: str, *, hide_superseded: bool, constitutive: bool
-) -> str:
-    """Select all edges at $ids as hops; the rest as in `walked`."""
-    conditions = _is_walked(
-        known, tests, hide_superseded=hide_superseded, standing_only=hide_superseded
-    )
-    label = "Constitutive" if constitutive else "Edge"
-    hop = "e.id AS id, e.source_id AS source, e.target_id AS target, e.weight AS weight"
-    return f"{_at_ends(known, label, ends, conditions)} RETURN {hop}"
 
 
 @cache

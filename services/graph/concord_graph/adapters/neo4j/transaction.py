@@ -6,6 +6,7 @@ from typing import Any
 
 from neo4j import AsyncManagedTransaction, AsyncResult
 
+from concord_graph.adapters.counters import Counters
 from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT, ANY_CONFLICT, scoped
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.records import Fields
@@ -19,7 +20,7 @@ _HEAD = (
 )
 
 
-class SpaceTransaction:
+class SpaceTransaction(Counters):
     """Runs statements of one space; each part of a view or a write adds methods to it.
 
     Each Neo4j statement sees the latest commits. `is_unchanged` checks that all statements saw one
@@ -52,21 +53,6 @@ class SpaceTransaction:
     async def is_unchanged(self) -> bool:
         """Return whether all statements read the same state of the space."""
         return self._asked <= 1 or (await self._head())[0] == self._seq
-
-    @property
-    def space(self) -> str:
-        return self._space_name
-
-    @property
-    def epoch(self) -> str:
-        return self._epoch
-
-    @property
-    def last_time(self) -> int:
-        return self._last_time
-
-    async def head_seq(self) -> int:
-        return self._seq
 
     async def _head(self) -> tuple[int, int, list[str], bool, bool, bool]:
         """Return the space's last change and record time, its functional relations, and whether it

@@ -9,6 +9,7 @@ from concord_graph.adapters.neo4j.patterns import known_at
 from concord_graph.adapters.neo4j.pending import with_pending
 from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.transaction import Row, SpaceTransaction
+from concord_graph.adapters.seen import Seen, sought_ends
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -90,11 +91,13 @@ class ViewReads(SpaceTransaction):
         return [records.edge(row[0]) for row in await self.ask(text, asked=_asked(ids, record))]
 
     async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
-        rows, pending = await self._walked(ids, walk, limit, whole=False)
+        text, bound = self._walked(ids, walk, limit, Seen.STEP)
+        rows, pending = await self._pending.beside(lambda: self.ask(text, **bound))
         return [self._step(row, pending) for row in rows]
 
     async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
-        rows, pending = await self._walked([item_id], walk, most + 1, whole=True)
+        text, bound = self._walked([item_id], walk, most + 1, Seen.WHOLE)
+        rows, pending = await self._pending.beside(lambda: self.ask(text, **bound))
         if len(rows) > most:
             return None
         valid = walk.at.valid
@@ -104,20 +107,7 @@ class ViewReads(SpaceTransaction):
         return [view for view in views if not view.supersession.is_superseded(valid)]
 
     async def hops(self, ids: Collection[str], walk: Walk) -> AsyncGenerator[Sequence[Hop]]:
-        tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
-        text = statements.hops(
-            known_at(walk.at.record),
-            _ends(walk),
-            tests,
-            hide_superseded=not walk.include_superseded,
-            constitutive=walk.filter.edge_types == (EdgeType.CONSTITUTIVE,),
-        )
-        bound |= {
-            "ids": list(ids),
-            "valid": walk.at.valid,
-            "asked": [{"record": walk.at.record}],
-        }
-        result = await self._run(text, bound)
+        result = await self._run(*self._walked(ids, walk, FOREVER, Seen.HOP))
         while some := await result.fetch(_HOPS_AT_ONCE):
             try:
                 yield [Hop(*row.values()) for row in some]
@@ -126,7 +116,7 @@ class ViewReads(SpaceTransaction):
                 raise
 
     async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
-        text = statements.degrees(known_at(walk.at.record), _ends(walk))
+        text = statements.degrees(known_at(walk.at.record), sought_ends(walk))
         found = await self.ask(text, ids=list(ids), asked=[{"record": walk.at.record}], limit=cap)
         return {row[0]: row[1] for row in found}
 
@@ -172,17 +162,17 @@ class ViewReads(SpaceTransaction):
         text = statements.views(kind, known_at(record), facts=self._stated)
         return await self._pending.beside(lambda: self.ask(text, asked=list(asked)))
 
-    async def _walked(
-        self, ids: Collection[str], walk: Walk, limit: int, *, whole: bool
-    ) -> tuple[list[Row], Sequence[ReadCounts]]:
+    def _walked(
+        self, ids: Collection[str], walk: Walk, limit: int, seen: Seen
+    ) -> tuple[str, Fields]:
         tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
         text = statements.walked(
             known_at(walk.at.record),
-            _ends(walk),
+            sought_ends(walk),
             tests,
             # a whole view says when its edge is superseded: its reader tests that
-            hide_superseded=not (walk.include_superseded or whole),
-            whole=whole,
+            hide_superseded=not (walk.include_superseded or seen == Seen.WHOLE),
+            seen_as=seen,
             standing_only=not walk.include_superseded,
             constitutive=walk.filter.edge_types == (EdgeType.CONSTITUTIVE,),
             facts=self._stated,
@@ -193,7 +183,7 @@ class ViewReads(SpaceTransaction):
             "asked": [{"record": walk.at.record}],
             "limit": limit,
         }
-        return await self._pending.beside(lambda: self.ask(text, **bound))
+        return text, bound
 
     def _view(self, row: Row, valid: int, pending: Sequence[ReadCounts]) -> View:
         record, superseded, predecessors, last_time, reads, near, source, target, sources = row[:9]
@@ -240,8 +230,3 @@ def _asked(ids: Collection[str], record: int) -> list[Fields]:
 
 def _or_forever(instant: int | None) -> int:
     return FOREVER if instant is None else instant
-
-
-def _ends(walk: Walk) -> tuple[str, ...]:
-    ends = (("source_id", walk.outgoing), ("target_id", walk.incoming))
-    return tuple(end for end, wanted in ends if wanted)

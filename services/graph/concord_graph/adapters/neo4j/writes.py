@@ -15,6 +15,7 @@ from neo4j import AsyncManagedTransaction
 from neo4j.exceptions import ConstraintError
 
 from concord_graph.adapters import changes, receipts
+from concord_graph.adapters.counters import Steps
 from concord_graph.adapters.neo4j import fact_edges, flush, records, succession
 from concord_graph.adapters.neo4j.erased_items import ErasureWrites
 from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT, ANY_CONFLICT
@@ -74,7 +75,7 @@ _REFUSE = (
 _PUT_ACCESSES = "UNWIND $accesses AS fields CREATE (a:Access {id: fields.id}) SET a += fields"
 
 
-class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites):
+class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
     """One transaction on one space. It holds the space's counter, so no other writes there."""
 
     def __init__(
@@ -92,7 +93,6 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites):
         self._author = author
         self._request: Fields | None = None
         self._clock = clock
-        self._begun = False
         self._tokens = tokens
         self._principals = False
         self._deleted = False
@@ -119,27 +119,10 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites):
         self._known.is_unused = self._seq == 0
         self._functional = set(functional)
 
-    def step(self) -> None:
-        self._begun = False
-
-    def tick(self) -> tuple[int, int]:
-        self._seq += 1
-        return self._seq, self._time()
-
-    def _time(self) -> int:
-        """Return the step's record time, which is later than that of every step before."""
-        if not self._begun:
-            self._begun = True
-            self._last_time = max(self._clock(), self._last_time + 1)
-        return self._last_time
-
     def new_id(self) -> str:
         item_id = new_id(self._time())
         self._known.fresh.add(item_id)
         return item_id
-
-    def wind(self, seq: int, time: int) -> None:
-        self._seq, self._last_time, self._begun = seq, time, False
 
     async def put(self, item: Record) -> None:
         self._rows.append(self._row(item))

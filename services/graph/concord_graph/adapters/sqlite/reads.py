@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+from concord_graph.adapters.counters import Counters
 from concord_graph.adapters.sqlite import (
     erased_items,
     filters,
@@ -52,7 +53,7 @@ from concord_graph.ports import (
 )
 
 
-class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads):
+class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads, Counters):
     """A consistent view of one space. Its coroutines never wait: SQLite answers in the thread."""
 
     def __init__(
@@ -66,21 +67,6 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads)
         found: tuple[int, int, int, int] = self._one(sql, (space,)) or (0, 0, 0, 0)
         self._space, self._seq, self._last_time = found[:3]
         self._deleted = bool(found[3])
-
-    @property
-    def space(self) -> str:
-        return self._space_name
-
-    @property
-    def epoch(self) -> str:
-        return self._epoch
-
-    @property
-    def last_time(self) -> int:
-        return self._last_time
-
-    async def head_seq(self) -> int:
-        return self._seq
 
     async def node(self, node_id: str) -> Node | None:
         row = self._current(ItemKind.NODE, "id = ?", node_id)

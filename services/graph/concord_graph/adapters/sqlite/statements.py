@@ -5,9 +5,9 @@ Every statement binds :space. Aliases: e edge, m memory, l lineage edge, n newer
 
 from __future__ import annotations
 
-from enum import Enum, auto
 from functools import cache
 
+from concord_graph.adapters.seen import Seen
 from concord_graph.adapters.sqlite import fact_edges
 from concord_graph.adapters.sqlite.revisions import (
     AT_END,
@@ -222,14 +222,6 @@ def node_views(now: bool) -> str:
 
 
 VIEWS = {ItemKind.NODE: node_views, ItemKind.EDGE: edge_views, ItemKind.MEMORY: memory_views}
-
-
-class Seen(Enum):
-    """The form in which a walk reads edges: hops, steps (`ports`), or views as of `edge_views`."""
-
-    HOP = auto()
-    STEP = auto()
-    WHOLE = auto()
 
 
 @cache

@@ -9,9 +9,9 @@ from contextlib import closing
 from typing import Any
 
 from concord_graph.adapters.changes import LEAVE_THE_STATE
+from concord_graph.adapters.seen import Seen, sought_ends
 from concord_graph.adapters.sqlite import filters, rows, statements
 from concord_graph.adapters.sqlite.revisions import ids_of
-from concord_graph.adapters.sqlite.statements import Seen
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -109,7 +109,7 @@ class ViewReads:
         tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
         sql = statements.walked(
             walk.at.record == FOREVER,
-            _ends(walk),
+            sought_ends(walk),
             # a whole view says when its edge is superseded: its reader tests that
             not (walk.include_superseded or seen == Seen.WHOLE),
             tests,
@@ -128,7 +128,7 @@ class ViewReads:
         return self._db.execute(sql, bound)
 
     async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
-        sql = statements.degrees(walk.at.record == FOREVER, _ends(walk))
+        sql = statements.degrees(walk.at.record == FOREVER, sought_ends(walk))
         bound = {"space": self._space, "ids": ids_of(ids), "record": walk.at.record, "limit": cap}
         return dict(self._all(sql, bound))
 
@@ -195,8 +195,3 @@ class ViewReads:
 
     def _all(self, sql: str, bound: Any) -> list[rows.Row]:
         return self._db.execute(sql, bound).fetchall()
-
-
-def _ends(walk: Walk) -> tuple[str, ...]:
-    ends = (("source_id", walk.outgoing), ("target_id", walk.incoming))
-    return tuple(end for end, wanted in ends if wanted)

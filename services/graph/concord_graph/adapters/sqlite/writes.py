@@ -11,6 +11,7 @@ from concord_attestation.consent import GenesisRecord
 from concord_attestation.identifiers import new_id
 
 from concord_graph.adapters import changes, receipts
+from concord_graph.adapters.counters import Steps
 from concord_graph.adapters.sqlite import erased_items, rows, space_erasure, succession
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.revisions import current
@@ -45,7 +46,7 @@ _ANNOUNCED = (
 )
 
 
-class SqliteWrites(SqliteReads, SessionWrites):
+class SqliteWrites(SqliteReads, SessionWrites, Steps):
     """One transaction on one space."""
 
     def __init__(
@@ -61,34 +62,16 @@ class SqliteWrites(SqliteReads, SessionWrites):
         super().__init__(connection, space, epoch=epoch, pending=pending)
         self._author = author
         self._clock = clock
-        self._begun = False
         self.erased: list[bytes] = []
         if not self._space:
             sql = "INSERT INTO space (name, seq, last_time) VALUES (?, 0, 0) RETURNING id"
             self._space = self._db.execute(sql, (space,)).fetchone()[0]
-
-    def step(self) -> None:
-        self._begun = False
-
-    def tick(self) -> tuple[int, int]:
-        self._seq += 1
-        return self._seq, self._time()
-
-    def _time(self) -> int:
-        """Return the step's record time, which is later than that of every step before."""
-        if not self._begun:
-            self._begun = True
-            self._last_time = max(self._clock(), self._last_time + 1)
-        return self._last_time
 
     def new_id(self) -> str:
         return new_id(self._time())
 
     async def expect(self, expected: Callable[[], Expected]) -> None:
         """Nothing to do: asking the file costs little."""
-
-    def wind(self, seq: int, time: int) -> None:
-        self._seq, self._last_time, self._begun = seq, time, False
 
     async def put(self, item: Record) -> None:
         table = rows.table(item.kind)
