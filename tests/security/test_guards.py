@@ -276,7 +276,7 @@ GUARDS = {
             CODE.ABORTED,
             "ETAG_MISMATCH",
         ),
-        off=without("concord_graph.usecases.write.writer.etag_matches", lambda *_: True),
+        off=without("concord_graph.usecases.write.guard.etag_matches", lambda *_: True),
     ),
     "lineage cycle": Guard(
         attempt(

@@ -349,14 +349,14 @@ async def _write_principals(writer: Writer, record: GenesisRecord) -> None:
 
 
 async def _reserved_node(writer: Writer, name: str) -> Node:
-    return await writer.put(None, replace(Node(id=writer.new_id(), name=name), label="Concord"))
+    return await writer.put(None, replace(Node(id=writer.tx.new_id(), name=name), label="Concord"))
 
 
 async def _reserved_edge(
     writer: Writer, source: Node, relation: str, target: Node, properties: dict[str, str]
 ) -> Edge:
     edge = Edge(
-        id=writer.new_id(),
+        id=writer.tx.new_id(),
         source=End(source.id, ItemKind.NODE),
         relation=relation,
         target=End(target.id, ItemKind.NODE),

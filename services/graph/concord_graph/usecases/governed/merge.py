@@ -27,7 +27,8 @@ from concord_graph.usecases.items.lineage import (
 )
 from concord_graph.usecases.memory.facts import move_facts, settle
 from concord_graph.usecases.memory.memories import MERGED, Memories
-from concord_graph.usecases.write.writer import Writer, etag_matches, written
+from concord_graph.usecases.write.guard import etag_matches
+from concord_graph.usecases.write.writer import Writer, written
 
 _MOST = {"sources": 20, "tags": 50, "facts": 10}
 """The contract's bounds of a memory's fields."""
@@ -147,7 +148,7 @@ async def _move(writer: Writer, edge: Edge, source: End, target: End) -> None:
         await _take_in(writer, edge, twins[-1])
     elif edge.relation == Relation.CONTRADICTS:  # one pair's conflict ends, another begins
         await writer.put(edge, replace(edge, deleted=True))
-        await writer.put(None, replace(moved, id=writer.new_id(), revision=Revision()))
+        await writer.put(None, replace(moved, id=writer.tx.new_id(), revision=Revision()))
     else:
         await put_edge(writer, edge, moved)
 

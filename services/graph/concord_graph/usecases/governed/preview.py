@@ -23,7 +23,8 @@ from concord_graph.usecases.governed.apply import demand_etags
 from concord_graph.usecases.read.by_id import item_by_id
 from concord_graph.usecases.write.cascade import Scope
 from concord_graph.usecases.write.commands import Command
-from concord_graph.usecases.write.writer import Effect, PreviewGrant, Writer
+from concord_graph.usecases.write.guard import PreviewGrant
+from concord_graph.usecases.write.writer import Effect, Writer
 
 
 @dataclass(frozen=True, slots=True)

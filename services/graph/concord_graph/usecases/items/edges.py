@@ -117,7 +117,7 @@ def _the_callers(edge: Edge) -> Edge:
 
 async def _create(writer: Writer, draft: EdgeDraft, source: End, target: End) -> Edge:
     edge = Edge(
-        id=writer.new_id(),
+        id=writer.tx.new_id(),
         create_time=writer.now,
         source=source,
         relation=draft.relation,

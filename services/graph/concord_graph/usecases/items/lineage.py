@@ -31,7 +31,8 @@ from concord_graph.domain.protection import is_constitutive
 from concord_graph.domain.succession import Value
 from concord_graph.ports import LinkParser, Reads, Ref, Written
 from concord_graph.usecases.read.succession import place_of
-from concord_graph.usecases.write.writer import Writer, etag_matches, written
+from concord_graph.usecases.write.guard import etag_matches
+from concord_graph.usecases.write.writer import Writer, written
 
 MOST_FORMER = 100_000
 
@@ -78,7 +79,7 @@ async def contradiction(writer: Writer, conflict: Conflict) -> tuple[Edge | None
 
 def _lineage(writer: Writer, newer: End, relation: Relation, older: End, context: str) -> Edge:
     return Edge(
-        id=writer.new_id(),
+        id=writer.tx.new_id(),
         source=newer,
         relation=relation,
         target=older,
@@ -157,7 +158,7 @@ async def sync_links(
         await writer.put(
             None,
             Edge(
-                id=writer.new_id(),
+                id=writer.tx.new_id(),
                 source=End(memory.id, ItemKind.MEMORY),
                 relation=relation,
                 target=End(target_id, ItemKind.MEMORY),
@@ -221,7 +222,7 @@ async def _common_kind(writer: Writer, draft: LineageDraft) -> ItemKind:
         raise ItemNotFound(draft.older_id)
     if older.kind != newer.kind:
         ends = End(newer.id, newer.kind), End(older.id, older.kind)
-        tried = Edge(id=writer.new_id(), source=ends[0], relation=draft.relation, target=ends[1])
+        tried = Edge(id=writer.tx.new_id(), source=ends[0], relation=draft.relation, target=ends[1])
         await writer.demand_allowed(None, tried)  # an attempt at a constitutive item goes on record
         raise FieldInvalid("older_id", "must name an item of the same kind as newer_id")
     if isinstance(newer, Edge) and (

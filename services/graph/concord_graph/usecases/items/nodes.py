@@ -38,7 +38,7 @@ async def upsert_node(writer: Writer, draft: NodeDraft, etag: str = "") -> Writt
 
 async def create_node(writer: Writer, draft: NodeDraft, *, of_facts: bool = False) -> Node:
     """Create a node; the caller knows that the name is free."""
-    node = Node(id=writer.new_id(), name=draft.name, of_facts=of_facts)
+    node = Node(id=writer.tx.new_id(), name=draft.name, of_facts=of_facts)
     fields = merged_node(node, draft)
     return await writer.put(None, replace(node, **fields))
 

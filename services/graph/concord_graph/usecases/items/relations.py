@@ -30,7 +30,7 @@ async def declare_relation(
     if stored is None:
         if etag:
             raise EtagMismatch(name)
-        declared = DeclaredRelation(id=writer.new_id(), name=name, **declaration)
+        declared = DeclaredRelation(id=writer.tx.new_id(), name=name, **declaration)
         return written(None, await writer.declare(None, declared))
     if etag:
         await writer.demand_etag(stored, etag)

@@ -21,5 +21,5 @@ async def add_episode(writer: Writer, draft: EpisodeDraft) -> Written:
         "reflection": draft.reflection,
         "memory_ids": list(draft.memory_ids),
     }
-    entry = Entry(writer.new_id(), ItemKind.EPISODE, body, draft.session_id)
+    entry = Entry(writer.tx.new_id(), ItemKind.EPISODE, body, draft.session_id)
     return written(None, await writer.keep(None, entry))

@@ -43,7 +43,7 @@ class Erasing:
         retraction = FactRetraction(writer, written, words)
         await retraction.run()
         erasure = Erasure(
-            id=writer.new_id(),
+            id=writer.tx.new_id(),
             memory_id=memory_id,
             time=written.erase_time,
             principal=writer.author.principal,

@@ -181,7 +181,7 @@ class _Making:
 
     def _blank(self, source: End, relation: str, target: End) -> Edge:
         return Edge(
-            id=self._writer.new_id(),
+            id=self._writer.tx.new_id(),
             create_time=self._writer.now,
             source=source,
             relation=relation,

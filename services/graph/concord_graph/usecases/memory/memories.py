@@ -197,7 +197,7 @@ class Memories:
         voice = _voice(writer, draft, extracted=extracted)
         links = meant_links(self.links(draft.content), voice)
         blank = Memory(
-            id=draft.id or writer.new_id(),
+            id=draft.id or writer.tx.new_id(),
             content=draft.content,
             id_stated=bool(draft.id),
             origin=writer.author.origin,

@@ -101,7 +101,7 @@ class FactRetraction:
         if content is None:
             return
         blank = replace(
-            edge, id=writer.new_id(), valid_from=edge.effective_from, revision=Revision()
+            edge, id=writer.tx.new_id(), valid_from=edge.effective_from, revision=Revision()
         )
         other = await writer.put(None, with_content(blank, content))
         await move_facts(writer, edge.id, other.id, other.revision.record_from)
@@ -110,7 +110,7 @@ class FactRetraction:
                 End(other.id, end.kind) if end.id == edge.id else end
                 for end in (link.source, link.target)
             ]
-            again = replace(link, id=writer.new_id(), source=ends[0], target=ends[1])
+            again = replace(link, id=writer.tx.new_id(), source=ends[0], target=ends[1])
             again = replace(again, valid_from=link.effective_from, revision=Revision())
             await writer.put(None, again)
 

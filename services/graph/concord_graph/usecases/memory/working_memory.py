@@ -33,7 +33,7 @@ class WorkingMemory:
         others = [entry for entry in held if entry is not known]
         evicted = [await self._evict(writer, one) for one in self._to_go(others, known)]
         entry = Entry(
-            id=known.id if known else writer.new_id(),
+            id=known.id if known else writer.tx.new_id(),
             kind=_KIND,
             body={"content": draft.content},
             session_id=draft.session_id,
