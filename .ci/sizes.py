@@ -79,7 +79,6 @@ LINES: dict[str, int] = {
     "services/graph/concord_graph/adapters/sqlite/statements.py": 500,
     "services/graph/concord_graph/domain/items.py": 500,
     "services/graph/concord_graph/usecases/memory/memories.py": 450,
-    "services/graph/concord_graph/usecases/write/writer.py": 600,
     "services/graph/tests/graph_world.py": 750,
     "services/graph/tests/test_edges.py": 500,
     "services/graph/tests/test_erasing.py": 450,

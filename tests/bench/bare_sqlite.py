@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from concord_concepts.extraction import extract
+from concord_graph.domain.digests import content_digest
 from concord_graph.domain.items import Memory, MemoryKind
 
 FOREVER = 9223372036854775807
@@ -94,7 +95,7 @@ class Said:
 def said(text: str) -> Said:
     """Make what a row needs, with graph's own functions: there is no writing it without."""
     memory = Memory(id="", content=text, memory_kind=MemoryKind.FACT)
-    return Said(text, extract(text), memory.content_digest)
+    return Said(text, extract(text), content_digest(memory))
 
 
 class BareSqlite:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from concord_graph.domain.items import digest
+from concord_graph.domain.digests import digest
 from concord_graph.usecases.transfer.full_lines import FORMAT, decode
 from transfers import file_of
 

@@ -11,6 +11,7 @@ from concord_graph.adapters.sqlite import (
     conflicts,
     fact_edges,
     filters,
+    lists,
     statements,
     succession,
     views,
@@ -50,19 +51,17 @@ READS: dict[str, Callable[[bool], str]] = {
     "steps": lambda now: _walked(now, Seen.STEP),
     "whole steps": lambda now: _walked(now, Seen.WHOLE),
     "degrees": lambda now: statements.degrees(now, ENDS),
-    "listed nodes": statements.listed_nodes,
-    "listed edges": lambda now: statements.listed_edges(now, True, "", by_participant=False),
-    "listed memories": lambda now: statements.listed_memories(
-        now, filters.memory_tests(CURRENT)[0]
-    ),
+    "listed nodes": lists.listed_nodes,
+    "listed edges": lambda now: lists.listed_edges(now, True, "", by_participant=False),
+    "listed memories": lambda now: lists.listed_memories(now, filters.memory_tests(CURRENT)[0]),
     "conflict by id": conflicts.by_id,
     "edges at": statements.edges_at,
     "open conflicts": conflicts.open_at,
     "derived memories": lambda _: conflicts.DERIVED,
-    "live edges": lambda now: statements.live_items(ItemKind.EDGE, now, True),
-    "live memories": lambda now: statements.live_items(ItemKind.MEMORY, now, True),
-    "counted edges": lambda now: statements.counted(ItemKind.EDGE, now, True),
-    "counted memories": lambda now: statements.counted(ItemKind.MEMORY, now, True),
+    "live edges": lambda now: lists.live_items(ItemKind.EDGE, now, True),
+    "live memories": lambda now: lists.live_items(ItemKind.MEMORY, now, True),
+    "counted edges": lambda now: lists.counted(ItemKind.EDGE, now, True),
+    "counted memories": lambda now: lists.counted(ItemKind.MEMORY, now, True),
 }
 
 

@@ -7,13 +7,9 @@ A value is one revision of an item: a change makes a new one.
 from __future__ import annotations
 
 import enum
-import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import Any
-from unicodedata import normalize
 
 from concord_graph.domain.facts import Fact
 
@@ -21,8 +17,6 @@ FOREVER = 2**63 - 1
 DEFAULT_LABEL = "Entity"
 RESERVED_PREFIX = "concord:"
 PRINCIPAL_RELATION = "concord:principal"
-
-_UNSAID = frozenset({"revision", "erase_time"})
 
 Properties = Mapping[str, Any]  # JSON values: what a protobuf Struct can hold
 
@@ -280,11 +274,6 @@ class Memory(MemoryStatement):
         """From when it holds."""
         return self.create_time if self.valid_from is None else self.valid_from
 
-    @property
-    def content_digest(self) -> str:
-        """The key that finds a memory of the same text (M5): content in NFC, kind, first source."""
-        return content_digest(self.content, self.memory_kind, self.sources)
-
     def is_by(self, sources: tuple[Source, ...]) -> bool:
         """Whether it names all of these sources; if they are none, whether it names none."""
         own = self.sources or (Source(),)
@@ -347,16 +336,6 @@ Record = Item | Entry | DeclaredRelation
 """The values that are stored in revisions. Only items are ends of edges."""
 
 
-_CAME_LATER: Mapping[type, frozenset[str]] = {
-    Node: frozenset({"of_facts"}),
-    Memory: frozenset({"turn_order", "facts", "properties", "role", "origin"}),
-    Source: frozenset({"memory_ids"}),
-    DeclaredRelation: frozenset({"temporal_class", "transitive", "exclusive_sets"}),
-    Entry: frozenset({"words"}),
-}
-"""Fields newer than some stored revisions: left out while unset, so that old digests hold."""
-
-
 @dataclass(frozen=True, slots=True)
 class Access:
     """An item's last read (µs) and number of reads; the create time and 0 when it has none."""
@@ -392,64 +371,6 @@ class AsOf:
         return Instant(valid, record, stated=self.valid is not None)
 
 
-def etag(item: Record) -> str:
-    """Return the opaque version of an item: over id and revision, so reads do not change it."""
-    return hashlib.sha256(f"etag {item.revision.number} {item.id}".encode()).hexdigest()[:24]
-
-
-@lru_cache(maxsize=1)  # the writer needs it twice in a row: to find equal memories, and to store it
-def content_digest(content: str, kind: MemoryKind, sources: tuple[Source, ...]) -> str:
-    """Return the `Memory.content_digest` of a memory with this content, kind and sources.
-
-    Only the first source counts, so that a merge keeps the digest: it appends the other memory's
-    sources, after a blank one if the kept memory names none.
-    """
-    first = sources[:1] if sources[:1] != (Source(),) else ()
-    return _digest(b"", [normalize("NFC", content), kind, _plain(first)])
-
-
 def is_erased(item: Record) -> bool:
     """Return whether the item's content was erased."""
     return not isinstance(item, DeclaredRelation) and item.erase_time != 0
-
-
-def digest(item: Record) -> str:
-    """Return the salted hex SHA-256 of an item's fields, without its revision's own data."""
-    return _digest(item.revision.salt, [item.kind, stated(item)])
-
-
-def stated(item: Record | End | Source | Fact) -> dict[str, Any]:
-    """Return an item's fields as JSON values, without its revision and erase time."""
-    return {
-        name: _plain(value)
-        for name, is_later in _NAMES[type(item)]
-        if (value := getattr(item, name)) or not is_later
-    }
-
-
-_NAMES = {
-    kind: [
-        (f.name, f.name in _CAME_LATER.get(kind, ())) for f in fields(kind) if f.name not in _UNSAID
-    ]
-    for kind in (Node, Edge, Memory, Entry, DeclaredRelation, End, Source, Fact)
-}
-"""The field names of each kind, and whether the field is newer than some stored revisions."""
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (str, int)):  # most values are, so it is the first test
-        return value
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, (End, Source, Fact)):
-        return stated(value)
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    return value
-
-
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def _digest(salt: bytes, value: Any) -> str:
-    return hashlib.sha256(salt + _CANONICAL.encode(value).encode()).hexdigest()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from concord_graph.domain.digests import stated
 from concord_graph.domain.items import (
     HIDING,
     PRINCIPAL_RELATION,
@@ -19,7 +20,6 @@ from concord_graph.domain.items import (
     Memory,
     Node,
     is_erased,
-    stated,
 )
 
 

@@ -15,8 +15,9 @@ from concord_graph.domain.conflicts import (
     Review,
     Side,
 )
+from concord_graph.domain.digests import etag
 from concord_graph.domain.errors import FieldInvalid
-from concord_graph.domain.items import EdgeType, ItemKind, Memory, etag, is_erased
+from concord_graph.domain.items import EdgeType, ItemKind, Memory, is_erased
 from concord_graph.ports import Recorded
 from concord_graph.servicer import outgoing
 from concord_graph.usecases.read.conflicts import ShownConflict, ShownSide

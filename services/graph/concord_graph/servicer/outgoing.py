@@ -10,6 +10,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.opaque import seal
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from concord_graph.domain.digests import etag
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.facts import Fact
 from concord_graph.domain.fields import own_fields
@@ -25,7 +26,6 @@ from concord_graph.domain.items import (
     Memory,
     Node,
     Source,
-    etag,
     is_erased,
 )
 from concord_graph.domain.sessions import Session

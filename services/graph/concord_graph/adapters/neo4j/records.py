@@ -11,6 +11,7 @@ from concord_stores.neo4j_server import RESERVED
 from concord_graph.adapters.codecs import Codec, codec
 from concord_graph.adapters.neo4j.patterns import LIVE, VERSION
 from concord_graph.adapters.neo4j.tokens import Tokens
+from concord_graph.domain.digests import content_digest
 from concord_graph.domain.fields import erased_fields, fields_of, own_fields
 from concord_graph.domain.items import (
     FOREVER,
@@ -257,7 +258,7 @@ def _looked_into(item_: Record) -> Fields:
         case Edge():
             found["participants"] = _participants(item_)
         case Memory():
-            found["content_digest"] = "" if item_.erase_time else item_.content_digest
+            found["content_digest"] = "" if item_.erase_time else content_digest(item_)
             found["turn_place"] = item_.turn_order or None
         case Entry(kind=ItemKind.CONFLICT, body=body):
             found["first_id"] = body["first"]["id"]

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from concord_graph.domain.digests import content_digest
 from concord_graph.domain.items import LINEAGE_WORDS, Edge, Item, Memory, Node, Origin
 from concord_graph.domain.succession import UNTOUCHED, Standing
 
@@ -91,7 +92,7 @@ class WorkingSet:
     def memories_saying(self, digest: str) -> list[Memory]:
         """Return the live memories of a content digest, oldest first."""
         found = self._laid_over(self.saying[digest], [("says", digest)], Memory)
-        live = (m for m in found if m.content_digest == digest and not m.deleted)
+        live = (m for m in found if content_digest(m) == digest and not m.deleted)
         return sorted(live, key=lambda memory: memory.create_time)
 
     def has_all_of(self, triple: Triple) -> bool:
@@ -154,4 +155,4 @@ def _keys(item: Item) -> list[tuple[str, str]]:
     if isinstance(item, Node):
         return [("name", item.name)]
     external = [("external", item.external_id)] if item.external_id else []
-    return [("says", item.content_digest), *external]
+    return [("says", content_digest(item)), *external]

@@ -25,6 +25,7 @@ from concord_graph.adapters.neo4j.sessions import SessionWrites
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.transaction import Row
 from concord_graph.adapters.neo4j.write_reads import LearntReads
+from concord_graph.domain.digests import digest
 from concord_graph.domain.errors import ConstitutiveProtected, ItemClash, SafeguardViolation
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
@@ -39,7 +40,6 @@ from concord_graph.domain.items import (
     Memory,
     Record,
     Relation,
-    digest,
 )
 from concord_graph.domain.protection import is_constitutive
 from concord_graph.domain.succession import Standing

@@ -11,6 +11,7 @@ from concord_graph.adapters.counters import Counters
 from concord_graph.adapters.sqlite import (
     erased_items,
     filters,
+    lists,
     record,
     rows,
     statements,
@@ -233,7 +234,7 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads,
         return [rows.edge(row) for row in self._all(sql, (self._space, memory_id))]
 
     async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
-        sql = statements.listed_nodes(at.record == FOREVER)
+        sql = lists.listed_nodes(at.record == FOREVER)
         bound = {**self._at(at), "label": label, "after": after, "limit": limit}
         return [rows.read(Node, row) for row in self._all(sql, bound)]
 
@@ -241,7 +242,7 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads,
         self, filter_: EdgeFilter, at: Instant, after: str, limit: int
     ) -> Sequence[str]:
         tests, bound = filters.edge_tests(filter_, include_resolutions=True)
-        sql = statements.listed_edges(
+        sql = lists.listed_edges(
             at.record == FOREVER, at.stated, tests, by_participant=bool(filter_.participants)
         )
         bound |= {**self._at(at), "after": after, "limit": limit}
@@ -254,7 +255,7 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads,
         tests, bound = filters.memory_tests(filter_)
         before_time, before_id = before or (FOREVER, "")
         bound |= {**self._at(at), "before_time": before_time, "before_id": before_id}
-        found = self._all(statements.listed_memories(now, tests), bound | {"limit": limit})
+        found = self._all(lists.listed_memories(now, tests), bound | {"limit": limit})
         return [(row[0], row[1]) for row in found]
 
     async def operations(
@@ -279,12 +280,12 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads,
 
     def _count(self, kind: ItemKind, at: Instant) -> tuple[int, int, int]:
         """Return the numbers of live items of a kind, of turns among them, and of deleted ones."""
-        sql = statements.counted(kind, at.record == FOREVER, at.stated)
+        sql = lists.counted(kind, at.record == FOREVER, at.stated)
         row = self._one(sql, self._at(at))
         return (row[0], row[1], row[2]) if row else (0, 0, 0)
 
     async def live_items(self, kind: ItemKind, at: Instant) -> Sequence[Item]:
-        sql = statements.live_items(kind, at.record == FOREVER, at.stated)
+        sql = lists.live_items(kind, at.record == FOREVER, at.stated)
         return [rows.item(kind, row) for row in self._all(sql, self._at(at))]
 
     def _at(self, at: Instant) -> dict[str, Any]:

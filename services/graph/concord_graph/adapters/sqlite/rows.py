@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from concord_graph.adapters.codecs import Codec, Convert, codec, to_json
+from concord_graph.domain.digests import content_digest
 from concord_graph.domain.fields import Field, erased_fields, own_fields
 from concord_graph.domain.items import (
     HIDING,
@@ -153,7 +154,7 @@ def _derived(item_: Record) -> dict[str, Any]:
     if isinstance(item_, Memory):
         return {
             "effective_from": item_.effective_from,
-            "content_digest": "" if item_.erase_time else item_.content_digest,
+            "content_digest": "" if item_.erase_time else content_digest(item_),
         }
     return {}
 

@@ -23,6 +23,7 @@ from concord_attestation.parties import verify_genesis, verify_new_key
 from concord_attestation.restore import verify_restore
 from concord_attestation.verify import verify_grant, verify_revocation
 
+from concord_graph.domain.digests import digest, etag
 from concord_graph.domain.errors import (
     ConstitutiveProtected,
     EnrolmentSecretInvalid,
@@ -40,8 +41,6 @@ from concord_graph.domain.items import (
     Item,
     ItemKind,
     Node,
-    digest,
-    etag,
 )
 from concord_graph.ports import (
     Acknowledged,

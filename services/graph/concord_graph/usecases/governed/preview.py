@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from concord_graph.domain.conflicts import Conflict, conflict_of
+from concord_graph.domain.digests import etag
 from concord_graph.domain.items import (
     DEFAULT_LABEL,
     Edge,
@@ -16,7 +17,6 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     Node,
-    etag,
 )
 from concord_graph.ports import Author, Clock, GraphStore, Ref, Result, Writes, shown
 from concord_graph.usecases.governed.apply import demand_etags

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from concord_graph.domain.digests import etag
 from concord_graph.domain.errors import ConstitutiveProtected
-from concord_graph.domain.items import etag
 from concord_graph.ports import Author, Clock, GraphStore, Writes
 from concord_graph.usecases.governed.change_digest import digest_at
 from concord_graph.usecases.governed.principal_keys import closed_slots

@@ -6,16 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from concord_graph.domain.conflicts import conflict_of
+from concord_graph.domain.digests import stated
 from concord_graph.domain.errors import ItemNotFound, UndoConflict
-from concord_graph.domain.items import (
-    DeclaredRelation,
-    Edge,
-    Entry,
-    Memory,
-    Node,
-    Record,
-    stated,
-)
+from concord_graph.domain.items import DeclaredRelation, Edge, Entry, Memory, Node, Record
 from concord_graph.ports import ItemsReverted, Ref
 from concord_graph.usecases.governed.undo_conflicts import Planned, conflicts
 from concord_graph.usecases.memory.facts import move_facts_back, restate, state_again

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from concord_attestation.deletion import verify_deletion
 from concord_attestation.identifiers import new_id
 
+from concord_graph.domain.digests import digest
 from concord_graph.domain.erasure import Erasure
-from concord_graph.domain.items import ItemKind, digest
+from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, ChangeType, GraphStore, Writes
 from concord_graph.usecases.governed.principal_keys import keys_now
 from concord_graph.usecases.memory.erase import Erasing

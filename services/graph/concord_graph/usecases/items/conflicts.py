@@ -20,6 +20,7 @@ from concord_graph.domain.conflicts import (
     resolved,
     reviewed,
 )
+from concord_graph.domain.digests import etag
 from concord_graph.domain.drafts import LineageDraft
 from concord_graph.domain.errors import (
     AgentRequired,
@@ -37,7 +38,6 @@ from concord_graph.domain.items import (
     Item,
     ItemKind,
     Relation,
-    etag,
 )
 from concord_graph.ports import (
     Author,

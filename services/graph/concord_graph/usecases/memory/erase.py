@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from concord_graph.domain.digests import digest
 from concord_graph.domain.erasure import (
     STORE,
     Confirmation,
@@ -13,7 +14,7 @@ from concord_graph.domain.erasure import (
     erased_memory,
 )
 from concord_graph.domain.errors import ConfirmerUnknown, ItemErased, ItemNotFound
-from concord_graph.domain.items import Edge, ItemKind, Memory, digest
+from concord_graph.domain.items import Edge, ItemKind, Memory
 from concord_graph.ports import Acknowledged, ChangeType, MemoryErased, Reads, Writes
 from concord_graph.usecases.memory.retract_facts import FactRetraction, words_of
 from concord_graph.usecases.write.outbox import log

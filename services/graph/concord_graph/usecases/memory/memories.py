@@ -8,6 +8,7 @@ from typing import Any
 
 from concord_concepts.triggers import TriggerMalformed, trigger
 
+from concord_graph.domain.digests import content_digest
 from concord_graph.domain.drafts import DRAFTED, MemoryDraft, Patch, check_interval
 from concord_graph.domain.errors import (
     FieldInvalid,
@@ -28,7 +29,6 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     MemoryKind,
-    content_digest,
 )
 from concord_graph.domain.links import (
     Link,
@@ -252,7 +252,7 @@ class Memories:
             raise ItemExists(by_key.id, "external id")
         if by_key or by_id or _keyed(draft):
             return by_key or by_id
-        found = await tx.live_memories_with_digest(_digest(draft))
+        found = await tx.live_memories_with_digest(content_digest(draft))
         alike = [memory for memory in found if memory.is_by(draft.sources)]
         if not alike:
             return None
@@ -293,7 +293,7 @@ class Memories:
     def _asked_about(self, drafts: Sequence[MemoryDraft]) -> Expected:
         """Return the keys that creating these drafts will ask the store for."""
         linked = [i for draft in drafts for i in self._linked_ids(draft.content)]
-        said = [_digest(draft) for draft in drafts if not _keyed(draft)]
+        said = [content_digest(draft) for draft in drafts if not _keyed(draft)]
         return Expected(
             ids=tuple(draft.id for draft in drafts if draft.id) + tuple(linked),
             external_ids=tuple(draft.external_id for draft in drafts if draft.external_id),
@@ -382,11 +382,6 @@ def _repeats(supersession: Supersession, memory: Memory, draft: MemoryDraft, at:
 def _is_same(memory: Memory, draft: MemoryDraft) -> bool:
     """Return whether a memory states the same times as a draft."""
     return (memory.valid_from, memory.valid_until) == (draft.valid_from, draft.valid_until)
-
-
-def _digest(draft: MemoryDraft) -> str:
-    """Return the digest by which a memory with the same words, kind and sources is found."""
-    return content_digest(draft.content, draft.memory_kind, draft.sources)
 
 
 async def _merged_into(tx: Reads, memory: Memory) -> Memory | None:

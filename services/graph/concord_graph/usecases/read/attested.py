@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from concord_graph.domain import protection
+from concord_graph.domain.digests import digest
 from concord_graph.domain.items import (
     FOREVER,
     Edge,
@@ -15,7 +16,6 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     Record,
-    digest,
 )
 from concord_graph.ports import EdgeFilter, MemoryFilter, Reads
 

@@ -6,16 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from concord_graph.domain.conflicts import Conflict, Side, conflict_of, pair_of
-from concord_graph.domain.items import (
-    FOREVER,
-    Edge,
-    Entry,
-    Instant,
-    ItemKind,
-    Memory,
-    Source,
-    etag,
-)
+from concord_graph.domain.digests import etag
+from concord_graph.domain.items import FOREVER, Edge, Entry, Instant, ItemKind, Memory, Source
 from concord_graph.ports import EntryFilter, Reads, View, Walk
 from concord_graph.usecases.read.shown import with_heads
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from concord_graph.domain import protection
 from concord_graph.domain.conflicts import conflict_of
+from concord_graph.domain.digests import digest
 from concord_graph.domain.erasure import (
     Erasure,
     erased_edge,
@@ -30,7 +31,6 @@ from concord_graph.domain.items import (
     Memory,
     Node,
     Record,
-    digest,
     is_erased,
 )
 from concord_graph.ports import Change, ChangeType, Ref, Writes

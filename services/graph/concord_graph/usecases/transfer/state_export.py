@@ -17,6 +17,7 @@ from typing import Any
 
 import rfc8785
 
+from concord_graph.domain.digests import content_digest
 from concord_graph.domain.facts import Fact
 from concord_graph.domain.fields import Field, own_fields
 from concord_graph.domain.items import (
@@ -115,7 +116,7 @@ def _memory_name(memory: Memory) -> Record:
         return {"memory": memory.id}
     if memory.external_id:
         return {"external_id": memory.external_id}
-    return {"says": memory.content_digest}
+    return {"says": content_digest(memory)}
 
 
 def _memory(memory: Memory) -> Record:

@@ -19,7 +19,8 @@ from concord_graph.domain.conflicts import (
     pair_of,
     unasserted,
 )
-from concord_graph.domain.items import FOREVER, Edge, Entry, Instant, Item, ItemKind, Relation, etag
+from concord_graph.domain.digests import etag
+from concord_graph.domain.items import FOREVER, Edge, Entry, Instant, Item, ItemKind, Relation
 from concord_graph.ports import EntryFilter, Reads, Ref
 from concord_graph.usecases.read.conflicts import conflicts_between
 

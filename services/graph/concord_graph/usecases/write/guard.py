@@ -10,6 +10,7 @@ from concord_attestation.consent import GenesisRecord, Grant, GrantInvalid, Rest
 
 from concord_graph.domain import protection
 from concord_graph.domain.conflicts import Conflict
+from concord_graph.domain.digests import etag
 from concord_graph.domain.errors import (
     ConstitutiveProtected,
     EtagMismatch,
@@ -26,7 +27,6 @@ from concord_graph.domain.items import (
     Memory,
     Node,
     Record,
-    etag,
 )
 from concord_graph.domain.protection import Surroundings
 from concord_graph.ports import Writes

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from concord_graph.domain import protection
 from concord_graph.domain.conflicts import Conflict, conflict_of, to_entry
+from concord_graph.domain.digests import digest, etag
 from concord_graph.domain.erasure import erased_entry
 from concord_graph.domain.errors import (
     ConstitutiveProtected,
@@ -31,8 +32,6 @@ from concord_graph.domain.items import (
     Node,
     Record,
     Revision,
-    digest,
-    etag,
     is_erased,
 )
 from concord_graph.domain.sessions import Restatement
