@@ -26,7 +26,8 @@ from concord_graph.usecases.items.lineage import (
     waited_for_another,
 )
 from concord_graph.usecases.memory.facts import move_facts, settle
-from concord_graph.usecases.memory.memories import MERGED, Memories
+from concord_graph.usecases.memory.memories import Memories
+from concord_graph.usecases.memory.repeats import MERGED
 from concord_graph.usecases.write.guard import etag_matches
 from concord_graph.usecases.write.writer import Writer, written
 

@@ -20,13 +20,9 @@ from concord_graph.domain.errors import (
     PrincipalsReserved,
 )
 from concord_graph.domain.items import (
-    REPLACING,
     RESERVED_PREFIX,
-    Edge,
     EdgeType,
     Importance,
-    Instant,
-    ItemKind,
     Memory,
     MemoryKind,
 )
@@ -39,7 +35,6 @@ from concord_graph.domain.links import (
     voice_of,
     without_links,
 )
-from concord_graph.domain.supersession import Supersession
 from concord_graph.domain.turns import check_turn_unchanged, said
 from concord_graph.ports import (
     BatchAdded,
@@ -47,17 +42,14 @@ from concord_graph.ports import (
     Expected,
     LinkParser,
     Outcome,
-    Reads,
     TurnsAppended,
     Written,
 )
 from concord_graph.usecases.items.lineage import sync_links
 from concord_graph.usecases.memory.facts import keep_facts, make_edges, settle
+from concord_graph.usecases.memory.repeats import is_keyed, repeated
 from concord_graph.usecases.write.refusals import BatchRefused, ItemRefused
 from concord_graph.usecases.write.writer import Writer, ref, written
-
-MERGED = "merged"
-"""The property that marks the lineage of a merge (V1)."""
 
 
 class Memories:
@@ -74,7 +66,7 @@ class Memories:
         """
         self._check(draft)
         await writer.tx.expect(lambda: self._asked_about([draft]))
-        known = await self._known(writer, draft)
+        known = await repeated(writer, draft)
         if known is None:
             return written(None, await self._create(writer, draft, extracted=extracted))
         if known.erase_time:
@@ -82,7 +74,7 @@ class Memories:
         if known.deleted:
             raise ItemState("this memory is forgotten: restore it")
         drafted = self._drafted(known, draft)
-        if _keyed(draft) and drafted != known:
+        if is_keyed(draft) and drafted != known:
             await _refuse_other_words(writer, known, drafted)
         await writer.restate(known, draft.session_id)
         return written(known, known)
@@ -177,7 +169,7 @@ class Memories:
         self, writer: Writer, draft: MemoryDraft, *, update_existing: bool, extracted: bool
     ) -> Written:
         self._check(draft)
-        known = await self._known(writer, draft)
+        known = await repeated(writer, draft)
         if known is None:
             return written(None, await self._create(writer, draft, extracted=extracted))
         if known.erase_time:
@@ -185,7 +177,7 @@ class Memories:
         if not known.deleted:
             await writer.restate(known, draft.session_id)
         drafted = self._drafted(known, draft)
-        if known.deleted or not _keyed(draft) or drafted == known:
+        if known.deleted or not is_keyed(draft) or drafted == known:
             return written(known, known)  # forgotten stays forgotten: a batch restores none
         if not update_existing:
             await _refuse_other_words(writer, known, drafted)
@@ -243,57 +235,10 @@ class Memories:
             await keep_facts(writer, before, put, edges)
         return put
 
-    async def _known(self, writer: Writer, draft: MemoryDraft) -> Memory | None:
-        """Return the memory that a draft repeats: by external id, by id, else by its words."""
-        tx = writer.tx
-        by_key = await tx.memory_by_external_id(draft.external_id) if draft.external_id else None
-        by_id = await self._named(writer, draft.id) if draft.id else None
-        if by_key and draft.id and by_key.id != draft.id:
-            raise ItemExists(by_key.id, "external id")
-        if by_key or by_id or _keyed(draft):
-            return by_key or by_id
-        found = await tx.live_memories_with_digest(content_digest(draft))
-        alike = [memory for memory in found if memory.is_by(draft.sources)]
-        if not alike:
-            return None
-        at = Instant(max(writer.now, tx.last_time))
-        views = await tx.views(ItemKind.MEMORY, [memory.id for memory in alike], at)
-        for memory in alike:
-            supersession = views[memory.id].supersession
-            if _repeats(supersession, memory, draft, at) or (
-                _is_same(memory, draft) and await self._has_only_ended(tx, memory, supersession, at)
-            ):
-                return memory
-        for memory in alike:
-            kept = await _merged_into(tx, memory) if _is_same(memory, draft) else None
-            if kept is not None:
-                return kept
-        return None
-
-    async def _has_only_ended(
-        self, tx: Reads, memory: Memory, supersession: Supersession, at: Instant
-    ) -> bool:
-        """Return whether a memory with a stated begin is superseded only because its facts ended.
-
-        To say it again would state the same, ended edges: it is the same memory.
-        """
-        if memory.valid_from is None or not supersession.is_superseded(at.valid):
-            return False
-        replacing = (
-            edge for edge in await tx.lineage_edges([memory.id]) if edge.relation in REPLACING
-        )
-        return not any(edge.target.id == memory.id for edge in replacing)
-
-    async def _named(self, writer: Writer, memory_id: str) -> Memory | None:
-        memory = await writer.tx.memory(memory_id)
-        if memory is None and await writer.tx.kinds([memory_id]):
-            raise ItemExists(memory_id, "id")
-        return memory
-
     def _asked_about(self, drafts: Sequence[MemoryDraft]) -> Expected:
         """Return the keys that creating these drafts will ask the store for."""
         linked = [i for draft in drafts for i in self._linked_ids(draft.content)]
-        said = [content_digest(draft) for draft in drafts if not _keyed(draft)]
+        said = [content_digest(draft) for draft in drafts if not is_keyed(draft)]
         return Expected(
             ids=tuple(draft.id for draft in drafts if draft.id) + tuple(linked),
             external_ids=tuple(draft.external_id for draft in drafts if draft.external_id),
@@ -360,49 +305,6 @@ def _stating(memory: Memory | None) -> object:
     if memory is None or not memory.facts:
         return None
     return memory.facts, memory.valid_from, memory.valid_until, memory.edge_type, memory.deleted
-
-
-def _keyed(draft: MemoryDraft) -> bool:
-    """Return whether the caller chose an id or external id: then words are not compared."""
-    return bool(draft.id or draft.external_id)
-
-
-def _repeats(supersession: Supersession, memory: Memory, draft: MemoryDraft, at: Instant) -> bool:
-    """Return whether a draft with a memory's words repeats that memory (M5).
-
-    With another stated begin it does not. The words of a superseded memory may come again as a new
-    one: A, B, A. So may those of a memory that has ended or not begun, unless both end alike.
-    """
-    if memory.valid_from != draft.valid_from:
-        return False
-    is_same = _is_same(memory, draft) and not supersession.is_superseded(at.valid)
-    return supersession.is_current(at.valid) or is_same
-
-
-def _is_same(memory: Memory, draft: MemoryDraft) -> bool:
-    """Return whether a memory states the same times as a draft."""
-    return (memory.valid_from, memory.valid_until) == (draft.valid_from, draft.valid_until)
-
-
-async def _merged_into(tx: Reads, memory: Memory) -> Memory | None:
-    """Return the memory that a memory was merged into (V1), over any number of merges.
-
-    None if it was replaced otherwise; the memory itself if it was not replaced.
-    """
-    kept: Memory | None = memory
-    while kept is not None:
-        memory = kept
-        replacing = [
-            each for each in await tx.lineage_edges([memory.id]) if _replaces(each, memory)
-        ]
-        if any(not each.properties.get(MERGED) for each in replacing):
-            return None
-        kept = await tx.memory(replacing[0].source.id) if replacing else None
-    return memory
-
-
-def _replaces(edge: Edge, memory: Memory) -> bool:
-    return edge.relation in REPLACING and edge.target.id == memory.id
 
 
 async def _existing(writer: Writer, memory_id: str) -> Memory:
