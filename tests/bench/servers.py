@@ -10,7 +10,8 @@ from concord.search.v1 import search_pb2_grpc
 from concord_chassis.call.identity import Caller, TokenIssuer
 from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.server.server import Registration, tune_collector
-from concord_graph.bootstrap import GraphApp, build
+from concord_graph.bootstrap import GraphApp, build_on
+from concord_graph.config import SqliteConfig
 from concord_search import bootstrap as search_parts
 from concord_search.config import IndexConfig, QdrantConfig
 from concord_search.ports import Embedder
@@ -97,7 +98,7 @@ async def served(
 async def graph(store: Path) -> AsyncIterator[GraphApp]:
     """Graph on a store file, its background work running."""
     store.parent.mkdir(parents=True, exist_ok=True)
-    app = build(store)
+    app = await build_on(SqliteConfig(store_path=store))
     await app.start()
     tune_collector()
     try:

@@ -19,7 +19,8 @@ from concord.search.v1 import search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller
 from concord_chassis.observe.log import json_lines
-from concord_graph.bootstrap import build as build_graph
+from concord_graph.bootstrap import build_on as build_graph
+from concord_graph.config import SqliteConfig
 from concord_search.bootstrap import SearchApp
 from concord_search.bootstrap import build as build_search
 from concord_search.config import IndexConfig, read_qdrant
@@ -91,7 +92,7 @@ class TwoServers:
 async def run(data: Path, embedder: Embedder, **options: object) -> AsyncIterator[TwoServers]:
     """Graph and search over a data directory, each a real server on a Unix socket."""
     issuer = new_issuer()
-    graph = build_graph(data / "graph.db")
+    graph = await build_graph(SqliteConfig(store_path=data / "graph.db"))
     await graph.start()
     try:
         async with serving(graph.registrations, issuer=issuer, ready=graph.ready) as served:

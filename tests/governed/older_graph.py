@@ -24,7 +24,8 @@ from concord_governance.bootstrap import GovernanceApp
 from concord_governance.bootstrap import build as build_governance
 from concord_governance.config import LedgerConfig
 from concord_governance.usecases import graph_feed
-from concord_graph.bootstrap import build as build_graph
+from concord_graph.bootstrap import build_on as build_graph
+from concord_graph.config import SqliteConfig
 from concord_testing.serving import Serving, serving
 from governed_world import (
     AGENT,
@@ -110,8 +111,8 @@ class Lives:
         """Run graph over the store that is there now."""
         known = self._scene.keys
         secret = sha256(SECRET.encode()).hexdigest()
-        app = build_graph(
-            self._scene.folder / "graph.db",
+        app = await build_graph(
+            SqliteConfig(store_path=self._scene.folder / "graph.db"),
             enrolment=dict.fromkeys(("one", "two"), secret),
             clock=self._scene.clock,
             confirmers=("governance",),

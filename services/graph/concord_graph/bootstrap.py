@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
@@ -46,7 +45,6 @@ from concord_chassis.server.background import Background
 from concord_chassis.server.server import Registration
 from concord_concepts import extract
 from concord_stores.neo4j_config import Neo4jConfig
-from concord_stores.sqlite_file import BUSY_SECONDS
 
 from concord_graph.adapters.markdown.links import parse_links
 from concord_graph.adapters.sqlite.store import open_store
@@ -72,10 +70,10 @@ from concord_graph.usecases.governed.apply import GovernedChanges
 from concord_graph.usecases.governed.preview import Previews
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
 from concord_graph.usecases.leases import Leases
+from concord_graph.usecases.memory.entries import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.memory.memories import Memories
 from concord_graph.usecases.memory.scrub import Scrubbing
-from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.read.touches import Touches
 from concord_graph.usecases.recalls import RECALLS, Recalls
@@ -243,37 +241,6 @@ def _registration(
     return Registration(service, add, servicer, memory_operations=memory_operations)
 
 
-def build(
-    store_path: Path,
-    *,
-    enrolment: Mapping[str, str] | None = None,
-    clock: Clock = system_clock,
-    readers: int = 2,
-    busy_seconds: float = BUSY_SECONDS,
-    working_capacity: int = DEFAULT_CAPACITY,
-    confirmers: Sequence[str] = CONFIRMERS,
-    log: Logger | None = None,
-) -> GraphApp:
-    """Assemble graph over a store file.
-
-    `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret; `working_capacity`
-    is the number of entries that a space's working memory holds; an erasure waits for the services
-    in `confirmers`. Tests replace `clock`.
-
-    Raises:
-        StoreUnusable: the file cannot be used; the text says what to do.
-    """
-    store = open_store(store_path, clock, readers=readers, busy_seconds=busy_seconds)
-    return GraphApp(
-        store,
-        clock,
-        enrolment or {},
-        working_capacity=working_capacity,
-        confirmers=confirmers,
-        log=log,
-    )
-
-
 async def build_on(
     settings: SqliteConfig | Neo4jConfig,
     *,
@@ -284,9 +251,11 @@ async def build_on(
     confirmers: Sequence[str] = CONFIRMERS,
     log: Logger | None = None,
 ) -> GraphApp:
-    """Assemble graph over the store that the settings choose; otherwise as `build`.
+    """Assemble graph over the store that the settings choose.
 
-    `exporters` is the number of exports that run at once.
+    `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret; `working_capacity`
+    is the number of entries that a space's working memory holds, `exporters` the number of exports
+    that run at once; an erasure waits for the services in `confirmers`. Tests replace `clock`.
 
     Raises:
         StoreUnusable: the store cannot be used; the text says what to do.

@@ -45,9 +45,9 @@ from concord_client.trust import digests, signing
 from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.store import open_store as open_sqlite
-from concord_graph.bootstrap import GraphApp, build, build_on
+from concord_graph.bootstrap import GraphApp, build_on
 from concord_graph.ports import GraphStore
-from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY
+from concord_graph.usecases.memory.entries import DEFAULT_CAPACITY
 from concord_testing import blank_files, signed
 from concord_testing.serving import Serving, new_issuer, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -589,13 +589,8 @@ async def _built(
             enrolment=enrolment,
             working_capacity=working_capacity,
         )
-    return build(
-        blank_files.lay(path, SCHEMA),
-        clock=clock,
-        enrolment=enrolment,
-        busy_seconds=busy_seconds,
-        working_capacity=working_capacity,
-    )
+    store = open_sqlite(blank_files.lay(path, SCHEMA), clock, busy_seconds=busy_seconds)
+    return GraphApp(store, clock, enrolment, working_capacity=working_capacity)
 
 
 async def opened_store(path: Path, clock: Clock) -> GraphStore:

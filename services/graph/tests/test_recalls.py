@@ -12,7 +12,7 @@ from concord_chassis.observe.log import json_lines
 from concord_chassis.server.background import Background
 from concord_graph.domain.errors import StoreCorrupt, StoreUnavailable
 from concord_graph.domain.items import Memory
-from concord_graph.domain.recalls import Recall, RecallFilter
+from concord_graph.domain.sessions import Recall, RecallFilter
 from concord_graph.ports import Author, Reads, Writes
 from concord_graph.usecases import recalls as use_case
 from concord_graph.usecases.recalls import RECALLS, Recalls

@@ -15,7 +15,6 @@ from concord_chassis.server import background
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.store import open_store
-from concord_graph.bootstrap import build
 from concord_graph.domain.errors import StoreUnusable
 from concord_graph.ports import Reads
 from concord_graph.usecases.read import touches
@@ -99,7 +98,7 @@ async def test_a_locked_file(tmp_path: Path) -> None:
         holder.execute("BEGIN EXCLUSIVE")
 
         assert "is not in use" in unusable(path)
-    await build(path).close()
+    await open_store(path, Clock()).close()
 
 
 def test_a_path_that_is_a_directory(tmp_path: Path) -> None:

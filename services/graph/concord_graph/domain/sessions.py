@@ -74,3 +74,27 @@ def key_of(row: SessionRow) -> tuple[str, str]:
             return row.session_id, row.memory_id
         case Restatement():
             return row.memory_id, row.session_id
+
+
+KEPT_DAYS = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """An answer: the returned memories in their order, without erased ones. `time` in µs."""
+
+    query_id: str
+    principal: str
+    session_id: str
+    memory_ids: tuple[str, ...]
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RecallFilter:
+    """Which recalls a list shows; every non-empty part must match."""
+
+    query_id: str = ""
+    memory_id: str = ""
+    principal: str = ""
+    session_id: str = ""

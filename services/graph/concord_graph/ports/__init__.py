@@ -1,10 +1,5 @@
 """Graph's ports to the outside, with their promises and non-promises."""
 
-from concord_graph.ports.outside import (
-    Clock,
-    ConceptExtractor,
-    LinkParser,
-)
 from concord_graph.ports.reads import Reads
 from concord_graph.ports.results import (
     Acknowledged,
@@ -32,7 +27,13 @@ from concord_graph.ports.results import (
     Written,
     shown,
 )
-from concord_graph.ports.store import EXPORTERS, GraphStore
+from concord_graph.ports.store import (
+    EXPORTERS,
+    Clock,
+    ConceptExtractor,
+    GraphStore,
+    LinkParser,
+)
 from concord_graph.ports.values import (
     NOBODY,
     Author,

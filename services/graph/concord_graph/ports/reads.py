@@ -17,8 +17,15 @@ from concord_graph.domain.items import (
     Node,
 )
 from concord_graph.domain.open_conflicts import OpenConflicts
-from concord_graph.domain.recalls import Recall, RecallFilter
-from concord_graph.domain.sessions import CoRead, Restated, Restatement, Session, SessionRead
+from concord_graph.domain.sessions import (
+    CoRead,
+    Recall,
+    RecallFilter,
+    Restated,
+    Restatement,
+    Session,
+    SessionRead,
+)
 from concord_graph.ports.item_reads import ItemReads, SupersessionReads
 from concord_graph.ports.values import (
     Author,

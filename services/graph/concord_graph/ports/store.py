@@ -1,4 +1,4 @@
-"""The store's port."""
+"""The store's port, and those for parsers and clocks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from concord_graph.domain.leases import Lease, LeaseKey
+from concord_graph.domain.links import WrittenLink
 from concord_graph.ports.reads import Reads
 from concord_graph.ports.values import (
     NOBODY,
@@ -19,6 +20,9 @@ from concord_graph.ports.values import (
 from concord_graph.ports.writes import Writes
 
 T = TypeVar("T")
+LinkParser = Callable[[str], Sequence[WrittenLink]]
+ConceptExtractor = Callable[[str], Sequence[str]]
+Clock = Callable[[], int]
 
 EXPORTERS = 2
 """The number of exports that a store runs at once, unless configured otherwise."""

@@ -14,8 +14,7 @@ from concord_graph.domain.items import (
     ItemKind,
     Record,
 )
-from concord_graph.domain.recalls import Recall
-from concord_graph.domain.sessions import SessionRow
+from concord_graph.domain.sessions import Recall, SessionRow
 from concord_graph.domain.succession import Standing
 from concord_graph.ports.reads import Reads
 from concord_graph.ports.results import Receipt

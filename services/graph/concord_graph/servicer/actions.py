@@ -28,9 +28,9 @@ from concord_graph.usecases.governed.apply import GovernedChanges
 from concord_graph.usecases.governed.merge import Merge, merge_items
 from concord_graph.usecases.governed.revert import Reversion, revert_items
 from concord_graph.usecases.items import conflicts, edges, lineage, nodes, relations
+from concord_graph.usecases.memory.entries import WorkingMemory
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.memory.memories import Memories
-from concord_graph.usecases.memory.working_memory import WorkingMemory
 from concord_graph.usecases.write.cascade import Scope
 from concord_graph.usecases.write.commands import Command
 
@@ -44,67 +44,54 @@ class Actions:
         self.erasing = erasing
 
     def upsert_node(self, request: graph_pb2.UpsertNodeRequest) -> Command[Written]:
-        """Create a node or merge into it."""
         draft = incoming.node_draft(request.node)
         return partial(nodes.upsert_node, draft=draft, etag=request.etag)
 
     def update_node(self, request: graph_pb2.UpdateNodeRequest) -> Command[Written]:
-        """Change the named fields of a node."""
         patch = incoming.node_patch(request.node, request.update_mask)
         return partial(nodes.update_node, patch=patch)
 
     def delete_node(self, request: graph_pb2.DeleteNodeRequest) -> Command[NodeDeleted]:
-        """Delete a node."""
         return partial(
             nodes.delete_node, node_id=request.id, etag=request.etag, cascade=request.cascade
         )
 
     def upsert_edge(self, request: graph_pb2.UpsertEdgeRequest) -> Command[Written]:
-        """Create an edge or merge into it."""
         draft = incoming.edge_draft(request.edge)
         return partial(edges.upsert_edge, draft=draft, etag=request.etag)
 
     def update_edge(self, request: graph_pb2.UpdateEdgeRequest) -> Command[Written]:
-        """Change the named fields of an edge."""
         patch = incoming.edge_patch(request.edge, request.update_mask)
         return partial(edges.update_edge, patch=patch, links=self.memories.links)
 
     def delete_edge(self, request: graph_pb2.DeleteEdgeRequest) -> Command[Written]:
-        """Delete an edge."""
         links = self.memories.links
         return partial(edges.delete_edge, edge_id=request.id, etag=request.etag, links=links)
 
     def add_memory(self, request: memory_pb2.AddMemoryRequest) -> Command[Written]:
-        """Add a memory."""
         draft = incoming.memory_draft(request.memory)
         return partial(self.memories.add, draft=draft, extracted=request.extracted)
 
     def update_memory(self, request: memory_pb2.UpdateMemoryRequest) -> Command[Written]:
-        """Change the named fields of a memory."""
         patch = incoming.memory_patch(request.memory, request.update_mask)
         return partial(self.memories.update, patch=patch)
 
     def forget_memory(self, request: memory_pb2.ForgetMemoryRequest) -> Command[Written]:
-        """Forget a memory."""
         return partial(self.memories.forget, memory_id=request.id, etag=request.etag)
 
     def restore_memory(self, request: memory_pb2.RestoreMemoryRequest) -> Command[Written]:
-        """Restore a memory."""
         return partial(self.memories.restore, memory_id=request.id, etag=request.etag)
 
     def erase_memory(self, request: memory_pb2.EraseMemoryRequest) -> Command[MemoryErased]:
-        """Erase a memory."""
         return partial(
             self.erasing.erase, memory_id=request.id, etag=request.etag, reason=request.reason
         )
 
     def add_lineage(self, request: lineage_pb2.AddLineageRequest) -> Command[Written]:
-        """Add lineage between two items."""
         draft = incoming.lineage_draft(request)
         return partial(lineage.add_lineage, draft=draft)
 
     def declare_relation(self, request: relation_pb2.DeclareRelationRequest) -> Command[Written]:
-        """Declare a relation."""
         return partial(
             relations.declare_relation,
             name=incoming.text(request.name),
@@ -115,7 +102,6 @@ class Actions:
     def record_conflicts(
         self, request: conflict_pb2.RecordConflictsRequest
     ) -> Command[ConflictsRecorded]:
-        """Record judges' findings."""
         found = [
             conflict_messages.finding(each, f"findings[{place}]", request.run_id)
             for place, each in enumerate(request.findings)
@@ -123,7 +109,6 @@ class Actions:
         return partial(conflicts.record_conflicts, findings=found)
 
     def review_conflict(self, request: conflict_pb2.ReviewConflictRequest) -> Command[Written]:
-        """Review a conflict."""
         return partial(
             conflicts.review_conflict,
             conflict_id=request.conflict_id,
@@ -132,7 +117,6 @@ class Actions:
         )
 
     def resolve_conflict(self, request: conflict_pb2.ResolveConflictRequest) -> Command[Written]:
-        """Resolve a conflict."""
         return partial(
             conflicts.resolve_conflict,
             conflict_id=request.conflict_id,
@@ -143,7 +127,6 @@ class Actions:
         )
 
     def reopen_conflict(self, request: conflict_pb2.ReopenConflictRequest) -> Command[Written]:
-        """Take a conflict's last decision back."""
         return partial(
             conflicts.reopen_conflict,
             conflict_id=request.conflict_id,
@@ -152,7 +135,6 @@ class Actions:
         )
 
     def dismiss_run(self, request: conflict_pb2.DismissRunRequest) -> Command[RunDismissed]:
-        """Dismiss the conflicts of a run."""
         return partial(
             conflicts.dismiss_run,
             run_id=request.run_id,
@@ -160,14 +142,12 @@ class Actions:
         )
 
     def revert_items(self, request: governed_pb2.RevertItemsRequest) -> Command[ItemsReverted]:
-        """Set items back to earlier revisions."""
         wanted = [
             Reversion(item.id, item.revision, item.expected_revision) for item in request.items
         ]
         return partial(revert_items, reversions=wanted)
 
     def merge_items(self, request: governed_pb2.MergeItemsRequest) -> Command[Written]:
-        """Merge two items."""
         merge = Merge(request.kept_id, request.kept_etag, request.merged_id, request.merged_etag)
         return partial(merge_items, merge=merge, memories=self.memories)
 

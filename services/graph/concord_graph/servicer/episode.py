@@ -15,7 +15,7 @@ from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import EntryFilter
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.calls import Context, entry_page, execute
-from concord_graph.usecases.memory.episodes import add_episode
+from concord_graph.usecases.memory.entries import add_episode
 from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands

@@ -31,8 +31,7 @@ from concord_graph.servicer.calls import (
 from concord_graph.usecases.read.items import get_memory, history, list_memories
 from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.reader import Reader
-from concord_graph.usecases.write.commands import Commands, Done
-from concord_graph.usecases.write.refusals import BatchRefused
+from concord_graph.usecases.write.commands import BatchRefused, Commands, Done
 
 _FOUND = type_pb2.LOOKUP_STATUS_FOUND
 _ERASED = type_pb2.LOOKUP_STATUS_ERASED

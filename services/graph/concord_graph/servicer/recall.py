@@ -8,7 +8,7 @@ from concord.graph.v1 import recall_pb2, recall_pb2_grpc
 from concord_chassis.call.identity import caller
 from concord_chassis.call.opaque import page_cursor
 
-from concord_graph.domain.recalls import Recall, RecallFilter
+from concord_graph.domain.sessions import Recall, RecallFilter
 from concord_graph.servicer.calls import Context, one_page, page_limit
 from concord_graph.servicer.outgoing import stamp
 from concord_graph.usecases.recalls import Recalls

@@ -12,7 +12,7 @@ from concord_graph.domain.items import Entry, Importance, ItemKind
 from concord_graph.ports import EntryFilter
 from concord_graph.servicer import outgoing
 from concord_graph.servicer.calls import Context, entry_page, execute
-from concord_graph.usecases.memory.working_memory import STALE, WorkingMemory
+from concord_graph.usecases.memory.entries import STALE, WorkingMemory
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
 

@@ -20,8 +20,8 @@ from concord_graph.domain.errors import (
     StoreCorrupt,
     StoreUnavailable,
 )
-from concord_graph.domain.recalls import KEPT_DAYS, Recall, RecallFilter
 from concord_graph.domain.relevance import MICROSECONDS_PER_DAY
+from concord_graph.domain.sessions import KEPT_DAYS, Recall, RecallFilter
 from concord_graph.ports import Clock, GraphStore, Reads, ServiceRecord, Writes
 from concord_graph.usecases.read.recall_log import keeps_recalls
 from concord_graph.usecases.records import demand_space

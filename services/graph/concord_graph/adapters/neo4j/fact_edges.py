@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Final
 
+from concord_graph.adapters.merged_rows import supports_of
 from concord_graph.adapters.neo4j.patterns import Known, known_at, seen
 from concord_graph.adapters.neo4j.transaction import SpaceTransaction
-from concord_graph.adapters.supports import supports_of
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import FOREVER
 

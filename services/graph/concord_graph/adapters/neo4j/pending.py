@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from concord_graph.domain.items import Access
 from concord_graph.ports import ReadCounts
 
 T = TypeVar("T")
@@ -47,13 +46,3 @@ class PendingReads:
         async with self._moving:
             self._moves += 1
             yield
-
-
-def with_pending(access: Access, pending: Sequence[ReadCounts], space: str, item_id: str) -> Access:
-    """Return an item's stored reads together with its pending ones."""
-    last_time, count = access.last_time, access.count
-    for counts in pending:
-        extra = counts.get((space, item_id))
-        if extra is not None:
-            last_time, count = max(last_time, extra[1]), count + extra[0]
-    return Access(last_time, count)

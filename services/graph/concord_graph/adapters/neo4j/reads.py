@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
 
+from concord_graph.adapters.merged_rows import page_of_accesses
 from concord_graph.adapters.neo4j import filters, records, statements, succession
 from concord_graph.adapters.neo4j.conflicts import ConflictReads
 from concord_graph.adapters.neo4j.erased_items import ErasureReads
@@ -15,7 +16,6 @@ from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.sessions import SessionReads
 from concord_graph.adapters.neo4j.transaction import at_instant
 from concord_graph.adapters.neo4j.views import ViewReads
-from concord_graph.adapters.unstored import page_of_accesses
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
-from itertools import groupby
 from typing import Any, Final
 
 from concord_graph.adapters.codecs import record_name
+from concord_graph.adapters.merged_rows import recalls_of
 from concord_graph.adapters.neo4j.transaction import SpaceTransaction
 from concord_graph.domain.items import FOREVER
-from concord_graph.domain.recalls import Recall, RecallFilter
 from concord_graph.domain.sessions import (
     MOST_CO_READS,
     CoRead,
+    Recall,
+    RecallFilter,
     Restated,
     Restatement,
     Session,
@@ -165,10 +166,7 @@ class SessionReads(SpaceTransaction):
 
     async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:
         rows = await self.ask(_RECALLS, **asdict(filter_), before=before, limit=limit)
-        return [
-            Recall(said[0], said[1], said[2], tuple(row[4] for row in of_one), said[3])
-            for said, of_one in groupby(rows, key=lambda row: tuple(row[:4]))
-        ]
+        return recalls_of(rows)
 
 
 class SessionWrites(SessionReads):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 
+from concord_graph.adapters.merged_rows import with_pending
 from concord_graph.adapters.neo4j import filters, records, statements, succession
 from concord_graph.adapters.neo4j.patterns import known_at
-from concord_graph.adapters.neo4j.pending import with_pending
 from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.transaction import Row, SpaceTransaction
 from concord_graph.adapters.seen import Seen, sought_ends
 from concord_graph.domain.items import (
     FOREVER,
-    Access,
     Edge,
     EdgeType,
     Importance,
@@ -195,7 +194,6 @@ class ViewReads(SpaceTransaction):
             names = {end.id: name for end, name in ends if name is not None}
         effective = item.create_time if isinstance(item, Node) else item.effective_from
         until = None if isinstance(item, Node) else item.valid_until
-        access = Access(last_time or item.create_time, reads or 0)
         return View(
             item=item,
             supersession=Supersession(
@@ -205,7 +203,13 @@ class ViewReads(SpaceTransaction):
                 head_ids=() if item.deleted or superseded <= valid else (item.id,),
                 predecessor_count=predecessors,
             ),
-            access=with_pending(access, pending, self._space_name, item.id),
+            access=with_pending(
+                last_time or item.create_time,
+                reads or 0,
+                pending,
+                self._space_name,
+                item.id,
+            ),
             near_constitutive=near,
             names=names,
             sources=tuple(sources),
@@ -220,7 +224,7 @@ class ViewReads(SpaceTransaction):
             edge_type=EdgeType(row[4]),
             importance=Importance(row[5]),
             near_constitutive=row[6],
-            access=with_pending(Access(row[7], row[8]), pending, self._space_name, row[0]),
+            access=with_pending(row[7], row[8], pending, self._space_name, row[0]),
         )
 
 

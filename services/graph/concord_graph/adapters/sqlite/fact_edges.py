@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 
+from concord_graph.adapters.merged_rows import supports_of
 from concord_graph.adapters.sqlite.revisions import IDS, current, ids_of, live
-from concord_graph.adapters.supports import supports_of
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import FOREVER
 

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from concord_graph.adapters.counters import Counters
+from concord_graph.adapters.merged_rows import page_of_accesses
 from concord_graph.adapters.sqlite import (
     erased_items,
     filters,
@@ -23,7 +24,6 @@ from concord_graph.adapters.sqlite.layers import LayerReads
 from concord_graph.adapters.sqlite.revisions import ids_of
 from concord_graph.adapters.sqlite.sessions import SessionReads
 from concord_graph.adapters.sqlite.views import Pending, ViewReads
-from concord_graph.adapters.unstored import page_of_accesses
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import (

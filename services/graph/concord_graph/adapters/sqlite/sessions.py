@@ -7,15 +7,16 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple
-from itertools import groupby
 from typing import Final
 
 from concord_graph.adapters.codecs import record_name
+from concord_graph.adapters.merged_rows import recalls_of
 from concord_graph.domain.items import FOREVER
-from concord_graph.domain.recalls import Recall, RecallFilter
 from concord_graph.domain.sessions import (
     MOST_CO_READS,
     CoRead,
+    Recall,
+    RecallFilter,
     Restated,
     Restatement,
     Session,
@@ -155,10 +156,7 @@ class SessionReads:
     async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:
         bound = asdict(filter_) | {"before": before or _AFTER_ALL, "limit": limit}
         rows = self._db.execute(_RECALLS, bound | {"space": self._space}).fetchall()
-        return [
-            Recall(said[0], said[1], said[2], tuple(row[4] for row in of_one), said[3])
-            for said, of_one in groupby(rows, key=lambda row: row[:4])
-        ]
+        return recalls_of(rows)
 
 
 class SessionWrites(SessionReads):

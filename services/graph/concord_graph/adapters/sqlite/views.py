@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import Any
 
 from concord_graph.adapters.changes import LEAVE_THE_STATE
+from concord_graph.adapters.merged_rows import with_pending
 from concord_graph.adapters.seen import Seen, sought_ends
 from concord_graph.adapters.sqlite import filters, rows, statements
 from concord_graph.adapters.sqlite.revisions import ids_of
@@ -182,12 +183,7 @@ class ViewReads:
         )
 
     def _access(self, item_id: str, last_time: int, count: int) -> Access:
-        """Return an item's stored reads together with its pending ones."""
-        for counts in self._pending:
-            extra = counts.get((self._space_name, item_id))
-            if extra is not None:
-                last_time, count = max(last_time, extra[1]), count + extra[0]
-        return Access(last_time, count)
+        return with_pending(last_time, count, self._pending, self._space_name, item_id)
 
     def _one(self, sql: str, bound: Any) -> rows.Row | None:
         row: rows.Row | None = self._db.execute(sql, bound).fetchone()

@@ -63,7 +63,7 @@ from concord_graph.usecases.governed.principal_keys import (
     retired_keys,
 )
 from concord_graph.usecases.read.attested import digests_of_ends
-from concord_graph.usecases.read.by_id import item_by_id, record_by_id
+from concord_graph.usecases.read.items import item_by_id, record_by_id
 from concord_graph.usecases.write.cascade import Scope, cascade
 from concord_graph.usecases.write.commands import Command
 from concord_graph.usecases.write.writer import Effect, Writer, written

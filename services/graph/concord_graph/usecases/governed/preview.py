@@ -20,7 +20,7 @@ from concord_graph.domain.items import (
 )
 from concord_graph.ports import Author, Clock, GraphStore, Ref, Result, Writes, shown
 from concord_graph.usecases.governed.apply import demand_etags
-from concord_graph.usecases.read.by_id import item_by_id
+from concord_graph.usecases.read.items import item_by_id
 from concord_graph.usecases.write.cascade import Scope
 from concord_graph.usecases.write.commands import Command
 from concord_graph.usecases.write.guard import PreviewGrant

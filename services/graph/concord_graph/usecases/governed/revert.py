@@ -12,7 +12,7 @@ from concord_graph.domain.items import DeclaredRelation, Edge, Entry, Memory, No
 from concord_graph.ports import ItemsReverted, Ref
 from concord_graph.usecases.governed.undo_conflicts import Planned, conflicts
 from concord_graph.usecases.memory.facts import move_facts_back, restate, state_again
-from concord_graph.usecases.read.by_id import record_by_id
+from concord_graph.usecases.read.items import record_by_id
 from concord_graph.usecases.write.writer import Writer, ref
 
 

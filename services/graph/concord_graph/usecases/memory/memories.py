@@ -48,7 +48,7 @@ from concord_graph.ports import (
 from concord_graph.usecases.items.lineage import sync_links
 from concord_graph.usecases.memory.facts import keep_facts, make_edges, settle
 from concord_graph.usecases.memory.repeats import is_keyed, repeated
-from concord_graph.usecases.write.refusals import BatchRefused, ItemRefused
+from concord_graph.usecases.write.commands import BatchRefused, ItemRefused
 from concord_graph.usecases.write.writer import Writer, ref, written
 
 

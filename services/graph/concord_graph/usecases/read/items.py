@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from concord_graph.domain.drafts import EndRef
-from concord_graph.domain.items import FOREVER, Instant, ItemKind, Memory, Node
+from concord_graph.domain.items import (
+    FOREVER,
+    DeclaredRelation,
+    Instant,
+    Item,
+    ItemKind,
+    Memory,
+    Node,
+    Record,
+)
 from concord_graph.ports import EdgeFilter, MemoryFilter, Reads, Ref
 from concord_graph.usecases.read.shown import Shown, current_edges, fixed_edges, show, with_heads
 
@@ -100,3 +109,20 @@ def _open_then(memory: Memory, record: int) -> Memory:
     if memory.revision.record_until <= record:
         return memory
     return replace(memory, revision=replace(memory.revision, record_until=FOREVER))
+
+
+async def item_by_id(tx: Reads, item_id: str) -> Item | None:
+    """Return an item's newest revision, a deleted one too; None if the id is unknown."""
+    return await tx.memory(item_id) or await tx.edge(item_id) or await tx.node(item_id)
+
+
+async def record_by_id(tx: Reads, item_id: str) -> Record | None:
+    """Return the newest revision of an item, a conflict or a declared relation; None: unknown."""
+    item = await item_by_id(tx, item_id)
+    if item is not None:
+        return item
+    entry = await tx.entry(item_id)
+    if entry is not None:
+        return entry if entry.kind == ItemKind.CONFLICT else None
+    first = await tx.revision(Ref(ItemKind.RELATION, item_id, 1))
+    return await tx.relation(first.name) if isinstance(first, DeclaredRelation) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar, cast
 
@@ -45,7 +45,6 @@ from concord_graph.ports import (
 from concord_graph.usecases.read.shown import with_heads
 from concord_graph.usecases.write.gave_way import gave_way
 from concord_graph.usecases.write.outbox import log
-from concord_graph.usecases.write.refusals import BatchRefused
 from concord_graph.usecases.write.writer import Writer
 
 _RECORDED_REFUSALS = (
@@ -85,6 +84,23 @@ class Done(Generic[R_co]):
     entries: tuple[Entry, ...] = ()
     relation: DeclaredRelation | None = None
     gave_way: GaveWay = field(default_factory=GaveWay)
+
+
+class ItemRefused(Exception):
+    """One item of a batch was refused. `index`: its place, from 0; `cause`: the error."""
+
+    def __init__(self, index: int, cause: Exception) -> None:
+        super().__init__(f"item {index}: {cause}")
+        self.index = index
+        self.cause = cause
+
+
+class BatchRefused(Exception):
+    """A batch was refused as a whole: nothing was written."""
+
+    def __init__(self, refusals: Sequence[ItemRefused]) -> None:
+        super().__init__(f"{len(refusals)} items were refused")
+        self.refusals = tuple(refusals)
 
 
 class Commands:

@@ -1,19 +1,36 @@
-"""A space's working memory: a bounded list that evicts its least important entries (M2)."""
+"""Entries beside memories (M2): episodes, what an agent tried and with which reward; and working
+memory, a bounded list that evicts its least important entries."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from concord_graph.domain.drafts import WorkingDraft
+from concord_graph.domain.drafts import EpisodeDraft, WorkingDraft
 from concord_graph.domain.errors import ItemNotFound, WorkingMemoryFull
 from concord_graph.domain.items import Entry, Importance, Instant, ItemKind
-from concord_graph.ports import EntryFilter, WorkingMemoryPut, WorkingMemoryRemoved
-from concord_graph.usecases.write.writer import Writer, ref
+from concord_graph.ports import EntryFilter, WorkingMemoryPut, WorkingMemoryRemoved, Written
+from concord_graph.usecases.write.writer import Writer, ref, written
 
 DEFAULT_CAPACITY = 10
 STALE = "stale"
 MOST_AT_ONCE = 10_000
 _KIND = ItemKind.WORKING_MEMORY
+
+
+async def add_episode(writer: Writer, draft: EpisodeDraft) -> Written:
+    """Store an episode. The memories that it names must exist; they may be forgotten."""
+    kinds = await writer.tx.kinds(draft.memory_ids)
+    for memory_id in draft.memory_ids:
+        if kinds.get(memory_id) != ItemKind.MEMORY:
+            raise ItemNotFound(memory_id)
+    body = {
+        "query": draft.query,
+        "reward": draft.reward,
+        "reflection": draft.reflection,
+        "memory_ids": list(draft.memory_ids),
+    }
+    entry = Entry(writer.tx.new_id(), ItemKind.EPISODE, body, draft.session_id)
+    return written(None, await writer.keep(None, entry))
 
 
 class WorkingMemory:
