@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 
 from concord_graph.domain.items import Entry
 from concord_graph.ports import EntryFilter, Result
-from concord_graph.servicer import incoming
+from concord_graph.servicer import incoming, outgoing
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Command, Commands, Done, R
 
@@ -24,6 +24,7 @@ DEFAULT_PAGE = 50
 
 Context = grpc.aio.ServicerContext[Any, Any]
 T = TypeVar("T")
+Reply = TypeVar("Reply", bound=Message)
 
 
 async def execute(
@@ -51,7 +52,18 @@ async def execute_as(
     return await commands.run(who.space, author, compared, command, session_id=session_id)
 
 
-def gave_way(done: Done[Result]) -> type_pb2.GaveWay | None:
+def reply(form: type[Reply], done: Done[Result], **fields: Any) -> Reply:
+    """Return the reply to a write: its fields, the freshness token, and what gave way by it.
+
+    A message without such a field is of a write by which nothing gives way.
+    """
+    message = form(token=outgoing.done_token(caller().space, done), **fields)
+    if "gave_way" in form.DESCRIPTOR.fields_by_name and (given := _gave_way(done)):
+        message.gave_way.CopyFrom(given)  # type: ignore[attr-defined] # it has the field
+    return message
+
+
+def _gave_way(done: Done[Result]) -> type_pb2.GaveWay | None:
     """Return what gave way by a write; None when nothing did."""
     given = done.gave_way
     if not given.count:

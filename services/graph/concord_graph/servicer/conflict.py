@@ -10,9 +10,9 @@ from concord_chassis.call.opaque import page_cursor
 from concord_graph.domain.conflicts import ConflictClass, ConflictState
 from concord_graph.domain.items import AsOf, ItemKind
 from concord_graph.ports import EntryFilter, Reads, Written
-from concord_graph.servicer import conflict_messages, incoming, outgoing
+from concord_graph.servicer import conflict_messages, incoming
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import Context, execute, gave_way, one_page, page_limit, rank_of
+from concord_graph.servicer.calls import Context, execute, one_page, page_limit, rank_of, reply
 from concord_graph.usecases.read.conflicts import (
     ShownConflict,
     dependents,
@@ -40,9 +40,10 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         self, request: conflict_pb2.RecordConflictsRequest, context: Context
     ) -> conflict_pb2.RecordConflictsResponse:
         done = await execute(self._commands, request, self._actions.record_conflicts(request))
-        return conflict_pb2.RecordConflictsResponse(
+        return reply(
+            conflict_pb2.RecordConflictsResponse,
+            done,
             findings=map(conflict_messages.recorded, done.result.findings),
-            token=outgoing.done_token(caller().space, done),
         )
 
     async def GetConflict(
@@ -90,10 +91,11 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         shown = await self._decided(done)
         known = shown.conflict
         evolved = known.state == ConflictState.CONFIRMED and known.older_id
-        return conflict_pb2.ReviewConflictResponse(
+        return reply(
+            conflict_pb2.ReviewConflictResponse,
+            done,
             conflict=conflict_messages.conflict(shown),
             dependent_ids=await self._dependents(shown, known.older_id if evolved else ""),
-            token=outgoing.done_token(caller().space, done),
         )
 
     async def ResolveConflict(
@@ -103,32 +105,33 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         shown = await self._decided(done)
         resolution = shown.conflict.resolution
         superseded_id = resolution.superseded_id if resolution else ""
-        return conflict_pb2.ResolveConflictResponse(
+        return reply(
+            conflict_pb2.ResolveConflictResponse,
+            done,
             conflict=conflict_messages.conflict(shown),
             dependent_ids=await self._dependents(shown, superseded_id),
-            token=outgoing.done_token(caller().space, done),
-            gave_way=gave_way(done),
         )
 
     async def ReopenConflict(
         self, request: conflict_pb2.ReopenConflictRequest, context: Context
     ) -> conflict_pb2.ReopenConflictResponse:
         done = await execute(self._commands, request, self._actions.reopen_conflict(request))
-        return conflict_pb2.ReopenConflictResponse(
+        return reply(
+            conflict_pb2.ReopenConflictResponse,
+            done,
             conflict=conflict_messages.conflict(await self._decided(done)),
-            token=outgoing.done_token(caller().space, done),
-            gave_way=gave_way(done),
         )
 
     async def DismissRun(
         self, request: conflict_pb2.DismissRunRequest, context: Context
     ) -> conflict_pb2.DismissRunResponse:
         done = await execute(self._commands, request, self._actions.dismiss_run(request))
-        return conflict_pb2.DismissRunResponse(
+        return reply(
+            conflict_pb2.DismissRunResponse,
+            done,
             dismissed_count=done.result.dismissed,
             left_count=done.result.left,
             is_complete=done.result.is_complete,
-            token=outgoing.done_token(caller().space, done),
         )
 
     async def GetCheckSettings(

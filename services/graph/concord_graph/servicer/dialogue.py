@@ -11,7 +11,7 @@ from concord_chassis.call.opaque import page_cursor
 from concord_graph.domain.drafts import MemoryDraft
 from concord_graph.domain.items import MemoryKind, Source, TurnRole
 from concord_graph.servicer import incoming, outgoing
-from concord_graph.servicer.calls import Context, execute, one_page, page_limit
+from concord_graph.servicer.calls import Context, execute, one_page, page_limit, reply
 from concord_graph.usecases.memory.dialogue import list_turns
 from concord_graph.usecases.memory.memories import Memories
 from concord_graph.usecases.read.reader import Reader
@@ -35,10 +35,11 @@ class DialogueServicer(dialogue_pb2_grpc.DialogueServiceServicer):
             request,
             partial(self._memories.append, drafts=drafts),
         )
-        return dialogue_pb2.AppendDialogueResponse(
+        return reply(
+            dialogue_pb2.AppendDialogueResponse,
+            done,
             turns=outgoing.done_memories(done),
             created_count=sum(turn.is_new for turn in done.result.turns),
-            token=outgoing.done_token(caller().space, done),
         )
 
     async def ListDialogue(

@@ -14,7 +14,7 @@ from concord_graph.domain.items import Entry, ItemKind
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import EntryFilter
 from concord_graph.servicer import incoming, outgoing
-from concord_graph.servicer.calls import Context, entry_page, execute
+from concord_graph.servicer.calls import Context, entry_page, execute, reply
 from concord_graph.usecases.memory.entries import add_episode
 from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.reader import Reader
@@ -39,9 +39,7 @@ class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
             memory_ids=tuple(request.memory_ids),
         )
         done = await execute(self._commands, request, partial(add_episode, draft=draft))
-        return episode_pb2.AddEpisodeResponse(
-            episode=_episode(done.entries[0]), token=outgoing.done_token(caller().space, done)
-        )
+        return reply(episode_pb2.AddEpisodeResponse, done, episode=_episode(done.entries[0]))
 
     async def ListEpisodes(
         self, request: episode_pb2.ListEpisodesRequest, context: Context

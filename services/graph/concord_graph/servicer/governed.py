@@ -18,7 +18,7 @@ from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, ChangeApplied, ItemEffect
 from concord_graph.servicer import outgoing
 from concord_graph.servicer.actions import Actions, scope_of
-from concord_graph.servicer.calls import Context, execute, execute_as, gave_way
+from concord_graph.servicer.calls import Context, execute, execute_as, reply
 from concord_graph.usecases.governed.apply import GovernedChange, GovernedChanges
 from concord_graph.usecases.governed.preview import Previews
 from concord_graph.usecases.governed.principal_keys import genesis, genesis_digest
@@ -65,9 +65,10 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             ),
         )
         space = caller().space
-        return governed_pb2.EnrolPrincipalsResponse(
+        return reply(
+            governed_pb2.EnrolPrincipalsResponse,
+            done,
             genesis_digest=await self._reader.read(space, genesis_digest),
-            token=outgoing.done_token(space, done),
         )
 
     async def PreviewChange(
@@ -106,7 +107,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             request,
             partial(self._governed.revoke, envelope=request.revocation),
         )
-        return governed_pb2.RevokeConsentResponse(token=outgoing.done_token(caller().space, done))
+        return reply(governed_pb2.RevokeConsentResponse, done)
 
     async def GetGenesis(
         self, request: governed_pb2.GetGenesisRequest, context: Context
@@ -200,21 +201,21 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
 def _applied(done: Done[ChangeApplied]) -> governed_pb2.ApplyGovernedChangeResponse:
     """Return the reply for an applied change."""
     result = done.result
-    reply = governed_pb2.ApplyGovernedChangeResponse(
-        token=outgoing.done_token(caller().space, done),
+    message = reply(
+        governed_pb2.ApplyGovernedChangeResponse,
+        done,
         effects=map(_effect, result.effects),
         orphaned_ids=result.orphaned_ids,
         cascaded_count=result.cascaded.count,
         cascaded_digest=result.cascaded.digest,
-        gave_way=gave_way(done),
     )
     if outgoing.is_kind(done, ItemKind.NODE):
-        reply.node.CopyFrom(outgoing.done_node(done))
+        message.node.CopyFrom(outgoing.done_node(done))
     elif outgoing.is_kind(done, ItemKind.EDGE):
-        reply.edge.CopyFrom(outgoing.done_edge(done))
+        message.edge.CopyFrom(outgoing.done_edge(done))
     elif done.views and done.views[0].item.kind == ItemKind.MEMORY:
-        reply.memory.CopyFrom(outgoing.done_memory(done))
-    return reply
+        message.memory.CopyFrom(outgoing.done_memory(done))
+    return message
 
 
 def _compared(request: governed_pb2.ApplyGovernedChangeRequest) -> bytes:

@@ -14,7 +14,7 @@ from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import Reads
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import Context, execute, gave_way, one_page, page_limit
+from concord_graph.servicer.calls import Context, execute, one_page, page_limit, reply
 from concord_graph.usecases.read.items import (
     get_edge,
     get_edge_of_triple,
@@ -47,10 +47,11 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         self, request: graph_pb2.UpsertNodeRequest, context: Context
     ) -> graph_pb2.UpsertNodeResponse:
         done = await execute(self._commands, request, self._actions.upsert_node(request))
-        return graph_pb2.UpsertNodeResponse(
+        return reply(
+            graph_pb2.UpsertNodeResponse,
+            done,
             node=outgoing.done_node(done),
             created=done.result.is_new,
-            token=outgoing.done_token(caller().space, done),
         )
 
     async def GetNode(
@@ -73,19 +74,13 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         self, request: graph_pb2.UpdateNodeRequest, context: Context
     ) -> graph_pb2.UpdateNodeResponse:
         done = await execute(self._commands, request, self._actions.update_node(request))
-        return graph_pb2.UpdateNodeResponse(
-            node=outgoing.done_node(done), token=outgoing.done_token(caller().space, done)
-        )
+        return reply(graph_pb2.UpdateNodeResponse, done, node=outgoing.done_node(done))
 
     async def DeleteNode(
         self, request: graph_pb2.DeleteNodeRequest, context: Context
     ) -> graph_pb2.DeleteNodeResponse:
         done = await execute(self._commands, request, self._actions.delete_node(request))
-        return graph_pb2.DeleteNodeResponse(
-            deleted_edge_count=done.result.edge_count,
-            token=outgoing.done_token(caller().space, done),
-            gave_way=gave_way(done),
-        )
+        return reply(graph_pb2.DeleteNodeResponse, done, deleted_edge_count=done.result.edge_count)
 
     async def ListNodes(
         self, request: graph_pb2.ListNodesRequest, context: Context
@@ -104,11 +99,11 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     ) -> graph_pb2.UpsertEdgeResponse:
         command = self._actions.upsert_edge(request)
         done = await execute(self._commands, request, command, session_id=request.session_id)
-        return graph_pb2.UpsertEdgeResponse(
+        return reply(
+            graph_pb2.UpsertEdgeResponse,
+            done,
             edge=outgoing.done_edge(done),
             created=done.result.is_new,
-            token=outgoing.done_token(caller().space, done),
-            gave_way=gave_way(done),
         )
 
     async def GetEdge(
@@ -149,20 +144,14 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     ) -> graph_pb2.UpdateEdgeResponse:
         command = self._actions.update_edge(request)
         done = await execute(self._commands, request, command, session_id=request.session_id)
-        return graph_pb2.UpdateEdgeResponse(
-            edge=outgoing.done_edge(done),
-            token=outgoing.done_token(caller().space, done),
-            gave_way=gave_way(done),
-        )
+        return reply(graph_pb2.UpdateEdgeResponse, done, edge=outgoing.done_edge(done))
 
     async def DeleteEdge(
         self, request: graph_pb2.DeleteEdgeRequest, context: Context
     ) -> graph_pb2.DeleteEdgeResponse:
         command = self._actions.delete_edge(request)
         done = await execute(self._commands, request, command, session_id=request.session_id)
-        return graph_pb2.DeleteEdgeResponse(
-            token=outgoing.done_token(caller().space, done), gave_way=gave_way(done)
-        )
+        return reply(graph_pb2.DeleteEdgeResponse, done)
 
     async def ListEdges(
         self, request: graph_pb2.ListEdgesRequest, context: Context

@@ -8,7 +8,7 @@ from concord_chassis.call.identity import caller
 
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import Context, execute, gave_way
+from concord_graph.servicer.calls import Context, execute, reply
 from concord_graph.usecases.read.chains import shown_chain
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
@@ -26,11 +26,11 @@ class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):
         self, request: lineage_pb2.AddLineageRequest, context: Context
     ) -> lineage_pb2.AddLineageResponse:
         done = await execute(self._commands, request, self._actions.add_lineage(request))
-        return lineage_pb2.AddLineageResponse(
+        return reply(
+            lineage_pb2.AddLineageResponse,
+            done,
             edge=outgoing.done_edge(done),
             created=done.result.is_new,
-            token=outgoing.done_token(caller().space, done),
-            gave_way=gave_way(done),
         )
 
     async def GetLineage(

@@ -20,14 +20,7 @@ from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import BatchAdded
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import (
-    Context,
-    execute,
-    execute_as,
-    gave_way,
-    one_page,
-    page_limit,
-)
+from concord_graph.servicer.calls import Context, execute, execute_as, one_page, page_limit, reply
 from concord_graph.usecases.read.items import get_memory, history, list_memories
 from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.reader import Reader
@@ -71,11 +64,11 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         self, request: memory_pb2.AddMemoryRequest, context: Context
     ) -> memory_pb2.AddMemoryResponse:
         done = await execute(self._commands, request, self._actions.add_memory(request))
-        return memory_pb2.AddMemoryResponse(
+        return reply(
+            memory_pb2.AddMemoryResponse,
+            done,
             memory=_noted(outgoing.done_memory(done)),
             created=done.result.is_new,
-            token=outgoing.done_token(caller().space, done),
-            gave_way=gave_way(done),
         )
 
     async def BatchAddMemories(
@@ -141,42 +134,34 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         self, request: memory_pb2.UpdateMemoryRequest, context: Context
     ) -> memory_pb2.UpdateMemoryResponse:
         done = await execute(self._commands, request, self._actions.update_memory(request))
-        return memory_pb2.UpdateMemoryResponse(
-            memory=_noted(outgoing.done_memory(done)),
-            token=outgoing.done_token(caller().space, done),
-            gave_way=gave_way(done),
+        return reply(
+            memory_pb2.UpdateMemoryResponse, done, memory=_noted(outgoing.done_memory(done))
         )
 
     async def ForgetMemory(
         self, request: memory_pb2.ForgetMemoryRequest, context: Context
     ) -> memory_pb2.ForgetMemoryResponse:
         done = await execute(self._commands, request, self._actions.forget_memory(request))
-        return memory_pb2.ForgetMemoryResponse(
-            memory=_noted(outgoing.done_memory(done)),
-            token=outgoing.done_token(caller().space, done),
-            gave_way=gave_way(done),
+        return reply(
+            memory_pb2.ForgetMemoryResponse, done, memory=_noted(outgoing.done_memory(done))
         )
 
     async def RestoreMemory(
         self, request: memory_pb2.RestoreMemoryRequest, context: Context
     ) -> memory_pb2.RestoreMemoryResponse:
         done = await execute(self._commands, request, self._actions.restore_memory(request))
-        return memory_pb2.RestoreMemoryResponse(
-            memory=outgoing.done_memory(done),
-            token=outgoing.done_token(caller().space, done),
-            gave_way=gave_way(done),
-        )
+        return reply(memory_pb2.RestoreMemoryResponse, done, memory=outgoing.done_memory(done))
 
     async def EraseMemory(
         self, request: memory_pb2.EraseMemoryRequest, context: Context
     ) -> memory_pb2.EraseMemoryResponse:
         done = await execute(self._commands, request, self._actions.erase_memory(request))
         self._erased()
-        return memory_pb2.EraseMemoryResponse(
+        return reply(
+            memory_pb2.EraseMemoryResponse,
+            done,
             erase_id=done.result.erase_id,
             memory=_noted(outgoing.done_memory(done)),
-            token=outgoing.done_token(caller().space, done),
-            gave_way=gave_way(done),
         )
 
     async def GetEraseReceipt(
@@ -199,7 +184,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
             request,
             partial(self._actions.erasing.confirm, memory_id=request.memory_id),
         )
-        return memory_pb2.ConfirmEraseResponse(token=outgoing.done_token(caller().space, done))
+        return reply(memory_pb2.ConfirmEraseResponse, done)
 
     async def ListTriggers(
         self, request: memory_pb2.ListTriggersRequest, context: Context
@@ -283,7 +268,4 @@ def _batch_reply(done: Done[BatchAdded]) -> memory_pb2.BatchAddMemoriesResponse:
         )
         for one in done.result.memories
     ]
-    token = outgoing.done_token(caller().space, done)
-    return memory_pb2.BatchAddMemoriesResponse(
-        results=results, token=token, gave_way=gave_way(done)
-    )
+    return reply(memory_pb2.BatchAddMemoriesResponse, done, results=results)

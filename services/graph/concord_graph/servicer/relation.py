@@ -10,7 +10,7 @@ from concord_chassis.call.opaque import page_cursor
 from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import Context, execute, gave_way, one_page, page_limit
+from concord_graph.servicer.calls import Context, execute, one_page, page_limit, reply
 from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.read.walks import FollowedPage, followed_page
@@ -29,11 +29,11 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
         self, request: relation_pb2.DeclareRelationRequest, context: Context
     ) -> relation_pb2.DeclareRelationResponse:
         done = await execute(self._commands, request, self._actions.declare_relation(request))
-        return relation_pb2.DeclareRelationResponse(
+        return reply(
+            relation_pb2.DeclareRelationResponse,
+            done,
             relation=outgoing.done_relation(done),
             created=done.result.is_new,
-            token=outgoing.done_token(caller().space, done),
-            gave_way=gave_way(done),
         )
 
     async def ListRelations(

@@ -10,7 +10,7 @@ from concord_chassis.call.identity import caller
 from concord_chassis.call.opaque import page_cursor
 
 from concord_graph.servicer import incoming, outgoing
-from concord_graph.servicer.calls import Context, execute, one_page, page_limit
+from concord_graph.servicer.calls import Context, execute, one_page, page_limit, reply
 from concord_graph.usecases.memory.sessions import end_session
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
@@ -38,9 +38,8 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
             last_use_time=incoming.instant(request, "last_use_time"),
         )
         done = await execute(self._commands, request, command)
-        return session_pb2.EndSessionResponse(
-            session=outgoing.session(done.result.session),
-            token=outgoing.done_token(caller().space, done),
+        return reply(
+            session_pb2.EndSessionResponse, done, session=outgoing.session(done.result.session)
         )
 
     async def GetSession(

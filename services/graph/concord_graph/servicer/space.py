@@ -16,7 +16,7 @@ from concord_chassis.call.opaque import page_cursor
 from concord_graph.domain.errors import ExportInvalid, FieldInvalid
 from concord_graph.domain.items import AsOf
 from concord_graph.servicer import incoming, outgoing
-from concord_graph.servicer.calls import Context, execute_as, one_page, page_limit
+from concord_graph.servicer.calls import Context, execute_as, one_page, page_limit, reply
 from concord_graph.usecases.governed.apply import GovernedChanges, Restore
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.read.reader import Reader
@@ -128,10 +128,8 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
                 ),
             )
         self._erased()
-        return space_pb2.ImportSpaceResponse(
-            export_digest=upload.digest,
-            line_count=line_count,
-            token=outgoing.done_token(caller().space, done),
+        return reply(
+            space_pb2.ImportSpaceResponse, done, export_digest=upload.digest, line_count=line_count
         )
 
 

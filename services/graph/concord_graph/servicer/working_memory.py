@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from concord.graph.v1 import working_memory_pb2, working_memory_pb2_grpc
-from concord_chassis.call.identity import caller
 
 from concord_graph.domain.drafts import WorkingDraft
 from concord_graph.domain.items import Entry, Importance, ItemKind
 from concord_graph.ports import EntryFilter
 from concord_graph.servicer import outgoing
-from concord_graph.servicer.calls import Context, entry_page, execute
+from concord_graph.servicer.calls import Context, entry_page, execute, reply
 from concord_graph.usecases.memory.entries import STALE, WorkingMemory
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
@@ -35,8 +34,8 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
             partial(self._working.put, draft=draft),
         )
         entry, *evicted = map(_entry, done.entries)
-        return working_memory_pb2.PutWorkingMemoryResponse(
-            entry=entry, evicted=evicted, token=outgoing.done_token(caller().space, done)
+        return reply(
+            working_memory_pb2.PutWorkingMemoryResponse, done, entry=entry, evicted=evicted
         )
 
     async def ListWorkingMemory(
@@ -63,9 +62,7 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
             request,
             partial(self._working.remove, entry_id=request.id),
         )
-        return working_memory_pb2.RemoveWorkingMemoryResponse(
-            token=outgoing.done_token(caller().space, done)
-        )
+        return reply(working_memory_pb2.RemoveWorkingMemoryResponse, done)
 
     async def ClearWorkingMemory(
         self, request: working_memory_pb2.ClearWorkingMemoryRequest, context: Context
@@ -79,8 +76,8 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
                 include_stale=request.include_stale,
             ),
         )
-        return working_memory_pb2.ClearWorkingMemoryResponse(
-            removed_count=done.result.count, token=outgoing.done_token(caller().space, done)
+        return reply(
+            working_memory_pb2.ClearWorkingMemoryResponse, done, removed_count=done.result.count
         )
 
 
