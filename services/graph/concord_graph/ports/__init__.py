@@ -27,13 +27,7 @@ from concord_graph.ports.results import (
     Written,
     shown,
 )
-from concord_graph.ports.store import (
-    EXPORTERS,
-    Clock,
-    ConceptExtractor,
-    GraphStore,
-    LinkParser,
-)
+from concord_graph.ports.store import EXPORTERS, Clock, ConceptExtractor, GraphStore, LinkParser
 from concord_graph.ports.values import (
     NOBODY,
     Author,

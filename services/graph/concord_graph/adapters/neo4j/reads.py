@@ -29,15 +29,7 @@ from concord_graph.domain.items import (
     Node,
     Record,
 )
-from concord_graph.ports import (
-    Author,
-    Counts,
-    EdgeFilter,
-    Founding,
-    Imported,
-    MemoryFilter,
-    Ref,
-)
+from concord_graph.ports import Author, Counts, EdgeFilter, Founding, Imported, MemoryFilter, Ref
 
 _ACCESSES = (
     "MATCH (a:Access) WHERE a.id > $after RETURN a.id, a.last_time, a.count ORDER BY a.space, a.id"

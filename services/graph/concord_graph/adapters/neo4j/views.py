@@ -10,27 +10,10 @@ from concord_graph.adapters.neo4j.patterns import known_at
 from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.transaction import Row, SpaceTransaction
 from concord_graph.adapters.seen import Seen, sought_ends
-from concord_graph.domain.items import (
-    FOREVER,
-    Edge,
-    EdgeType,
-    Importance,
-    Instant,
-    ItemKind,
-    Node,
-)
+from concord_graph.domain.items import FOREVER, Edge, EdgeType, Importance, Instant, ItemKind, Node
 from concord_graph.domain.succession import Standing, Value
 from concord_graph.domain.supersession import Supersession
-from concord_graph.ports import (
-    Hop,
-    Place,
-    ReadCounts,
-    State,
-    Step,
-    ValuesAround,
-    View,
-    Walk,
-)
+from concord_graph.ports import Hop, Place, ReadCounts, State, Step, ValuesAround, View, Walk
 
 _HOPS_AT_ONCE = 500
 _LATEST_CHANGE = (

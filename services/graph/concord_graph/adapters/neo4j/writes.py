@@ -43,14 +43,7 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.protection import is_constitutive
 from concord_graph.domain.succession import Standing
-from concord_graph.ports import (
-    Author,
-    Change,
-    ChangeType,
-    Clock,
-    Imported,
-    Receipt,
-)
+from concord_graph.ports import Author, Change, ChangeType, Clock, Imported, Receipt
 
 _ROWS_A_STATEMENT = 2_000
 _LOCK = (
@@ -291,7 +284,9 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
             if sealed:
                 raise RuntimeError(f"a revision after an erased one: {sealed[0]}")
         self._counted = self._seq
-        await self._keep_marks()
+        if self._marked:  # only a grant changes the marks of held items
+            ids, self._marked = list(self._marked), set()
+            await super().ask(flush.MARK, ids=ids)
         if self._erased:
             erased, self._erased = self._erased, []
             await self._erase_content(erased)
@@ -338,7 +333,10 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
             "defines": is_constitutive(typed) or _erases_what_defines(typed),
             "hides": isinstance(item, Edge) and item.relation in HIDING,
             "lineage": isinstance(item, Edge) and item.is_lineage,
-            "linked": isinstance(item, Edge) and not item.deleted and not _is_over(item),
+            # an edge that is put as a former revision has no relationship
+            "linked": isinstance(item, Edge)
+            and not item.deleted
+            and item.revision.record_until == FOREVER,
             "participants": [],
         }
         if isinstance(item, Edge):
@@ -354,17 +352,6 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
         ends = {item.source.id, item.target.id}
         newer = self._known.item(item.source.id)
         return ends | {newer.source.id, newer.target.id} if isinstance(newer, Edge) else ends
-
-    async def _keep_marks(self) -> None:
-        """Update the marks of held items; only a grant changes them."""
-        if self._marked:
-            ids, self._marked = list(self._marked), set()
-            await super().ask(flush.MARK, ids=ids)
-
-
-def _is_over(item: Record) -> bool:
-    """Return whether a revision is put as a former one, before the one that replaces it."""
-    return item.revision.record_until != FOREVER
 
 
 def _erases_what_defines(item: Edge | Memory | None) -> bool:

@@ -81,7 +81,8 @@ class LayerReads:
         return [rows.read(Entry, row) for row in found], int(total[0])
 
     def _entry_tests(self, filter_: EntryFilter, at: Instant) -> tuple[str, dict[str, Any]]:
-        tests = [f"t.space = :space AND t.kind = :kind AND {_live(at)}"]
+        is_live = revisions.live("t", at.record == FOREVER)
+        tests = [f"t.space = :space AND t.kind = :kind AND {is_live}"]
         bound: dict[str, Any] = {"space": self._space, "kind": filter_.kind, "record": at.record}
         for name, test, value in (
             ("shelf", "t.shelf = :shelf", filter_.shelf),
@@ -139,7 +140,3 @@ class LayerReads:
         key = (self._space, ref.id, ref.revision, ref.kind)
         row = self._db.execute(sql, key).fetchone()
         return rows.read(Entry, row) if row else None
-
-
-def _live(at: Instant) -> str:
-    return revisions.live("t", at.record == FOREVER)

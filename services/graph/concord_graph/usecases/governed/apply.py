@@ -33,15 +33,7 @@ from concord_graph.domain.errors import (
     ItemErased,
     SpaceDeleted,
 )
-from concord_graph.domain.items import (
-    PRINCIPAL_RELATION,
-    Edge,
-    EdgeType,
-    End,
-    Item,
-    ItemKind,
-    Node,
-)
+from concord_graph.domain.items import PRINCIPAL_RELATION, Edge, EdgeType, End, Item, ItemKind, Node
 from concord_graph.ports import (
     Acknowledged,
     ChangeApplied,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from concord_graph.domain.drafts import LineageDraft
-from concord_graph.domain.errors import EtagMismatch, FieldInvalid, ItemNotFound, ItemState
+from concord_graph.domain.errors import EtagMismatch, FieldInvalid, ItemState
 from concord_graph.domain.items import (
     DEFAULT_LABEL,
     Edge,
@@ -20,16 +20,12 @@ from concord_graph.domain.items import (
 )
 from concord_graph.ports import Written
 from concord_graph.usecases.items.edges import put_edge
-from concord_graph.usecases.items.lineage import (
-    add_lineage,
-    refuse_descent,
-    waited_for_another,
-)
+from concord_graph.usecases.items.lineage import add_lineage, refuse_descent, waited_for_another
 from concord_graph.usecases.memory.facts import move_facts, settle
 from concord_graph.usecases.memory.memories import Memories
 from concord_graph.usecases.memory.repeats import MERGED
 from concord_graph.usecases.write.guard import etag_matches
-from concord_graph.usecases.write.writer import Writer, written
+from concord_graph.usecases.write.writer import Writer, live, written
 
 _MOST = {"sources": 20, "tags": 50, "facts": 10}
 """The contract's bounds of a memory's fields."""
@@ -55,8 +51,11 @@ async def merge_items(writer: Writer, merge: Merge, memories: Memories) -> Writt
         ItemState: they are turns, or exceed a memory's bounds together.
         LineageCycle: one replaces the other, directly or over other items.
     """
-    kept = await _live(writer, merge.kept_id)
-    merged = await _live(writer, merge.merged_id)
+    tx = writer.tx
+    kept = live(await tx.memory(merge.kept_id) or await tx.node(merge.kept_id), merge.kept_id)
+    merged = live(
+        await tx.memory(merge.merged_id) or await tx.node(merge.merged_id), merge.merged_id
+    )
     for item, etag in ((kept, merge.kept_etag), (merged, merge.merged_etag)):
         if not etag_matches(item, etag):
             raise EtagMismatch(item.id)
@@ -173,10 +172,3 @@ def _demand_mergeable(kept: Memory | Node, merged: Memory | Node) -> None:
             raise FieldInvalid("merged_id", "must name a memory of the same kind as kept_id")
         if kept.memory_kind == MemoryKind.TURN:
             raise ItemState("turns of a dialogue stay as they were said", kept.id)
-
-
-async def _live(writer: Writer, item_id: str) -> Memory | Node:
-    item = await writer.tx.memory(item_id) or await writer.tx.node(item_id)
-    if item is None or item.deleted:
-        raise ItemNotFound(item_id)
-    return item

@@ -8,16 +8,7 @@ from dataclasses import dataclass
 
 from concord_graph.domain.conflicts import Conflict, conflict_of
 from concord_graph.domain.digests import etag
-from concord_graph.domain.items import (
-    DEFAULT_LABEL,
-    Edge,
-    End,
-    Entry,
-    Item,
-    ItemKind,
-    Memory,
-    Node,
-)
+from concord_graph.domain.items import DEFAULT_LABEL, Edge, End, Entry, Item, ItemKind, Memory, Node
 from concord_graph.ports import Author, Clock, GraphStore, Ref, Result, Writes, shown
 from concord_graph.usecases.governed.apply import demand_etags
 from concord_graph.usecases.read.items import item_by_id

@@ -13,7 +13,7 @@ from concord_graph.ports import ItemsReverted, Ref
 from concord_graph.usecases.governed.undo_conflicts import Planned, conflicts
 from concord_graph.usecases.memory.facts import move_facts_back, restate, state_again
 from concord_graph.usecases.read.items import record_by_id
-from concord_graph.usecases.write.writer import Writer, ref
+from concord_graph.usecases.write.writer import Writer, existing, ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,10 @@ async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> Items
     Raises:
         UndoConflict: names the items that differ from the revision expected, or that conflict.
     """
-    stored = {each.item_id: await _existing(writer, each) for each in reversions}
+    stored = {
+        each.item_id: existing(await record_by_id(writer.tx, each.item_id), each.item_id)
+        for each in reversions
+    }
     left = {each.item_id: await _as_left(writer, stored[each.item_id], each) for each in reversions}
     if changed := [item_id for item_id, record in left.items() if record is None]:
         raise UndoConflict(changed)
@@ -75,10 +78,7 @@ async def _as_before(writer: Writer, stored: Record, revision: int) -> Record:
     """Return an item as an earlier revision had it; revision 0 = it did not exist."""
     if revision == 0:
         return _gone(stored)
-    before = await writer.tx.revision(Ref(stored.kind, stored.id, revision))
-    if before is None:
-        raise ItemNotFound(stored.id)
-    return before
+    return existing(await writer.tx.revision(Ref(stored.kind, stored.id, revision)), stored.id)
 
 
 def _gone(stored: Record) -> Record:
@@ -110,10 +110,3 @@ async def _put(writer: Writer, stored: Record, after: Record) -> Record:
                 stored, conflict, needs_consent=consent, deleted=after.deleted
             )
     raise ItemNotFound(stored.id)
-
-
-async def _existing(writer: Writer, reversion: Reversion) -> Record:
-    item = await record_by_id(writer.tx, reversion.item_id)
-    if item is None:
-        raise ItemNotFound(reversion.item_id)
-    return item

@@ -25,6 +25,7 @@ from concord_graph.domain.items import (
     is_erased,
 )
 from concord_graph.ports import Reads
+from concord_graph.usecases.read.items import item_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ async def _changed_ends(tx: Reads, edge: Edge, since: Revision, plan: Plan) -> l
 
 
 async def _is_changed(tx: Reads, end: End, edge: Edge, since: Revision) -> bool:
-    now = await _as_it_is(tx, end)
+    now = await item_at(tx, end)
     if now is not None and now.revision.seq < since.seq:
         return False
     then = await _as_known(tx, end, since)
@@ -152,7 +153,9 @@ async def _rivals_for_key(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
             other = await tx.memory_by_external_id(key)
             there = [other] if other is not None and not other.deleted else []
         case Edge() as edge:
-            there = [each for each in await _siblings(tx, edge) if _is_rival(planned, edge, each)]
+            ends = edge.source.id, edge.target.id
+            siblings = await tx.live_edges_of_triple(ends[0], edge.relation, ends[1])
+            there = [each for each in siblings if _is_rival(planned, edge, each)]
         case _:
             there = []
     return [
@@ -176,23 +179,10 @@ def _is_rival(planned: Planned, edge: Edge, sibling: Edge) -> bool:
     return _is_constitutive(sibling) or sibling.revision.seq > planned.since.seq
 
 
-async def _siblings(tx: Reads, edge: Edge) -> list[Edge]:
-    return list(await tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id))
-
-
 async def _as_known(tx: Reads, end: End, since: Revision) -> Item | None:
     time = since.record_from
     views = await tx.views(end.kind, [end.id], Instant(time, time))
     return views[end.id].item if end.id in views else None
-
-
-async def _as_it_is(tx: Reads, end: End) -> Item | None:
-    match end.kind:
-        case ItemKind.NODE:
-            return await tx.node(end.id)
-        case ItemKind.MEMORY:
-            return await tx.memory(end.id)
-    return await tx.edge(end.id)
 
 
 def _fields_used(end: Item | None, edge: Edge) -> object:

@@ -22,24 +22,15 @@ from concord_graph.domain.errors import (
     EtagMismatch,
     FieldInvalid,
     ItemExists,
-    ItemNotFound,
     MaskInvalid,
     ReservedName,
 )
-from concord_graph.domain.items import (
-    Edge,
-    EdgeType,
-    End,
-    Importance,
-    Instant,
-    ItemKind,
-    Origin,
-)
+from concord_graph.domain.items import Edge, EdgeType, End, Importance, Instant, ItemKind, Origin
 from concord_graph.ports import Expected, LinkParser, Written
 from concord_graph.usecases.items.lineage import refuse_descent, refuse_linked, refuse_stated
 from concord_graph.usecases.items.nodes import create_node
 from concord_graph.usecases.read.shown import current_edges, fixed_edges
-from concord_graph.usecases.write.writer import Writer, written
+from concord_graph.usecases.write.writer import Writer, live, written
 
 _CHANGEABLE = frozenset(
     {
@@ -76,7 +67,7 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> Writt
 
 async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> Written:
     """Change the named fields of an edge; an edge that a content's link makes keeps its ends."""
-    stored = await _live(writer, patch.item_id)
+    stored = live(await writer.tx.edge(patch.item_id), patch.item_id)
     unknown = set(patch.values) - (_ANNOTATIONS if stored.is_lineage else _CHANGEABLE)
     if unknown:
         raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
@@ -99,7 +90,7 @@ async def delete_edge(writer: Writer, edge_id: str, etag: str, links: LinkParser
 
     An edge is refused while a content's link or a memory's fact makes it.
     """
-    stored = await _live(writer, edge_id)
+    stored = live(await writer.tx.edge(edge_id), edge_id)
     await writer.demand_etag(stored, etag, replace(stored, deleted=True))
     # the write comes before the other checks: an attempt at a constitutive edge goes on record
     gone = await writer.put(stored, replace(stored, deleted=True))
@@ -238,19 +229,10 @@ async def _end_by_id(writer: Writer, end: EndRef, field: str) -> End:
         if not writer.is_granted:  # under a grant, protection itself refuses reserved items
             check_name(node.name, field)
         return End(node.id, ItemKind.NODE)
-    memory = await writer.tx.memory(end.id)
-    if memory is None or memory.deleted:
-        raise ItemNotFound(end.id)
+    memory = live(await writer.tx.memory(end.id), end.id)
     if end.name:
         raise FieldInvalid(field, "a memory has an id and no name")
     return End(memory.id, ItemKind.MEMORY)
-
-
-async def _live(writer: Writer, edge_id: str) -> Edge:
-    edge = await writer.tx.edge(edge_id)
-    if edge is None or edge.deleted:
-        raise ItemNotFound(edge_id)
-    return edge
 
 
 async def _demand_type(writer: Writer, stored: Edge, edge: Edge) -> None:

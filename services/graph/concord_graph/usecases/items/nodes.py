@@ -5,17 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from concord_graph.domain.drafts import NodeDraft, Patch, check_name, merged_node
-from concord_graph.domain.errors import (
-    EtagMismatch,
-    ItemExists,
-    ItemNotFound,
-    MaskInvalid,
-    NodeHasEdges,
-)
+from concord_graph.domain.errors import EtagMismatch, ItemExists, MaskInvalid, NodeHasEdges
 from concord_graph.domain.items import DEFAULT_LABEL, Node
 from concord_graph.ports import NodeDeleted, Written
 from concord_graph.usecases.items.lineage import refuse_stated
-from concord_graph.usecases.write.writer import Writer, ref, written
+from concord_graph.usecases.write.writer import Writer, live, ref, written
 
 _CHANGEABLE = frozenset({"label", "name", "properties", "vector_id"})
 
@@ -45,7 +39,7 @@ async def create_node(writer: Writer, draft: NodeDraft, *, of_facts: bool = Fals
 
 async def update_node(writer: Writer, patch: Patch) -> Written:
     """Change the named fields of a node."""
-    stored = await _live(writer, patch.item_id)
+    stored = live(await writer.tx.node(patch.item_id), patch.item_id)
     unknown = set(patch.values) - _CHANGEABLE
     if unknown:
         raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
@@ -66,7 +60,7 @@ async def update_node(writer: Writer, patch: Patch) -> Written:
 
 async def delete_node(writer: Writer, node_id: str, etag: str, *, cascade: bool) -> NodeDeleted:
     """Delete a node, with `cascade` its edges too."""
-    stored = await _live(writer, node_id)
+    stored = live(await writer.tx.node(node_id), node_id)
     await writer.demand_etag(stored, etag, replace(stored, deleted=True))
     # the node first: an attempt to delete a constitutive edge's end goes on record
     gone = await writer.put(stored, replace(stored, deleted=True))
@@ -77,10 +71,3 @@ async def delete_node(writer: Writer, node_id: str, etag: str, *, cascade: bool)
         await refuse_stated(writer, edge)
         await writer.put(edge, replace(edge, deleted=True))
     return NodeDeleted(ref(gone), len(edges))
-
-
-async def _live(writer: Writer, node_id: str) -> Node:
-    node = await writer.tx.node(node_id)
-    if node is None or node.deleted:
-        raise ItemNotFound(node_id)
-    return node

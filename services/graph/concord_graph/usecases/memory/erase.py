@@ -6,19 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from concord_graph.domain.digests import digest
-from concord_graph.domain.erasure import (
-    STORE,
-    Confirmation,
-    Erasure,
-    erased_edge,
-    erased_memory,
-)
+from concord_graph.domain.erasure import STORE, Confirmation, Erasure, erased_edge, erased_memory
 from concord_graph.domain.errors import ConfirmerUnknown, ItemErased, ItemNotFound
 from concord_graph.domain.items import Edge, ItemKind, Memory
 from concord_graph.ports import Acknowledged, ChangeType, MemoryErased, Reads, Writes
 from concord_graph.usecases.memory.retract_facts import FactRetraction, words_of
 from concord_graph.usecases.write.outbox import log
-from concord_graph.usecases.write.writer import Writer, ref
+from concord_graph.usecases.write.writer import Writer, existing, ref
 
 
 class Erasing:
@@ -29,9 +23,7 @@ class Erasing:
 
     async def erase(self, writer: Writer, memory_id: str, etag: str, reason: str) -> MemoryErased:
         """Erase the words of every revision of a memory and of its edges; open a receipt."""
-        stored = await writer.tx.memory(memory_id)
-        if stored is None:
-            raise ItemNotFound(memory_id)
+        stored = existing(await writer.tx.memory(memory_id), memory_id)
         time = max(writer.now, 1)
         await writer.demand_etag(stored, etag, erased_memory(stored, time))
         if stored.erase_time:

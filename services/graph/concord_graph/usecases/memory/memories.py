@@ -15,17 +15,10 @@ from concord_graph.domain.errors import (
     GraphError,
     ItemErased,
     ItemExists,
-    ItemNotFound,
     ItemState,
     PrincipalsReserved,
 )
-from concord_graph.domain.items import (
-    RESERVED_PREFIX,
-    EdgeType,
-    Importance,
-    Memory,
-    MemoryKind,
-)
+from concord_graph.domain.items import RESERVED_PREFIX, EdgeType, Importance, Memory, MemoryKind
 from concord_graph.domain.links import (
     Link,
     MalformedLink,
@@ -49,7 +42,7 @@ from concord_graph.usecases.items.lineage import sync_links
 from concord_graph.usecases.memory.facts import keep_facts, make_edges, settle
 from concord_graph.usecases.memory.repeats import is_keyed, repeated
 from concord_graph.usecases.write.commands import BatchRefused, ItemRefused
-from concord_graph.usecases.write.writer import Writer, ref, written
+from concord_graph.usecases.write.writer import Writer, existing, ref, written
 
 
 class Memories:
@@ -107,7 +100,7 @@ class Memories:
 
     async def update(self, writer: Writer, patch: Patch) -> Written:
         """Change the named fields of a live memory; the former version is kept (M4)."""
-        stored = await _existing(writer, patch.item_id)
+        stored = existing(await writer.tx.memory(patch.item_id), patch.item_id)
         if patch.values.get("edge_type") == EdgeType.RESOLUTION:
             await writer.demand_allowed(stored, replace(stored, edge_type=EdgeType.RESOLUTION))
         memory = self._patched(stored, patch.values)
@@ -123,7 +116,7 @@ class Memories:
 
     async def forget(self, writer: Writer, memory_id: str, etag: str) -> Written:
         """Forget a memory: it can be restored."""
-        stored = await _existing(writer, memory_id)
+        stored = existing(await writer.tx.memory(memory_id), memory_id)
         await writer.demand_etag(stored, etag, replace(stored, deleted=True))
         _demand_unerased(stored)
         if stored.deleted:
@@ -136,7 +129,7 @@ class Memories:
 
     async def restore(self, writer: Writer, memory_id: str, etag: str) -> Written:
         """Bring a forgotten memory back."""
-        stored = await _existing(writer, memory_id)
+        stored = existing(await writer.tx.memory(memory_id), memory_id)
         await writer.demand_etag(stored, etag, replace(stored, deleted=False))
         _demand_unerased(stored)
         if not stored.deleted:
@@ -237,7 +230,8 @@ class Memories:
 
     def _asked_about(self, drafts: Sequence[MemoryDraft]) -> Expected:
         """Return the keys that creating these drafts will ask the store for."""
-        linked = [i for draft in drafts for i in self._linked_ids(draft.content)]
+        links = [link for draft in drafts for link in self.links(draft.content)]
+        linked = [each.link.target_id for each in links if not each.malformed]
         said = [content_digest(draft) for draft in drafts if not is_keyed(draft)]
         return Expected(
             ids=tuple(draft.id for draft in drafts if draft.id) + tuple(linked),
@@ -247,9 +241,6 @@ class Memories:
                 name for draft in drafts for f in draft.facts for name in (f.subject, f.object)
             ),
         )
-
-    def _linked_ids(self, content: str) -> list[str]:
-        return [each.link.target_id for each in self.links(content) if not each.malformed]
 
     def _check(self, draft: MemoryDraft) -> None:
         if not draft.content:
@@ -305,13 +296,6 @@ def _stating(memory: Memory | None) -> object:
     if memory is None or not memory.facts:
         return None
     return memory.facts, memory.valid_from, memory.valid_until, memory.edge_type, memory.deleted
-
-
-async def _existing(writer: Writer, memory_id: str) -> Memory:
-    memory = await writer.tx.memory(memory_id)
-    if memory is None:
-        raise ItemNotFound(memory_id)
-    return memory
 
 
 def _demand_unerased(memory: Memory) -> None:

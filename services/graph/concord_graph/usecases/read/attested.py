@@ -7,17 +7,9 @@ from dataclasses import dataclass
 
 from concord_graph.domain import protection
 from concord_graph.domain.digests import digest
-from concord_graph.domain.items import (
-    FOREVER,
-    Edge,
-    EdgeType,
-    End,
-    Instant,
-    ItemKind,
-    Memory,
-    Record,
-)
+from concord_graph.domain.items import FOREVER, Edge, EdgeType, Instant, ItemKind, Memory, Record
 from concord_graph.ports import EdgeFilter, MemoryFilter, Reads
+from concord_graph.usecases.read.items import item_at
 
 _CONSTITUTIVE_EDGES = EdgeFilter(edge_types=(EdgeType.CONSTITUTIVE,))
 _CONSTITUTIVE_MEMORIES = MemoryFilter(edge_type=EdgeType.CONSTITUTIVE, at_any_time=True)
@@ -40,7 +32,7 @@ async def digests_of_ends(tx: Reads, item: Record) -> Mapping[str, str] | None:
         return None
     if isinstance(item, Memory):
         return {}
-    found = {end.id: await _at(tx, end) for end in (item.source, item.target)}
+    found = {end.id: await item_at(tx, end) for end in (item.source, item.target)}
     return {end_id: digest(end) for end_id, end in found.items() if end is not None}
 
 
@@ -80,9 +72,3 @@ async def _attested(tx: Reads, item: Edge | Memory | None) -> Attested:
     assert item is not None  # noqa: S101 - listed in the same consistent view
     ends = await digests_of_ends(tx, item) or {}
     return Attested(item.id, item.kind, digest(item), ends, item.create_time)
-
-
-async def _at(tx: Reads, end: End) -> Record | None:
-    if end.kind == ItemKind.NODE:
-        return await tx.node(end.id)
-    return await tx.edge(end.id) if end.kind == ItemKind.EDGE else await tx.memory(end.id)

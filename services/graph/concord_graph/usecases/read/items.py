@@ -9,6 +9,7 @@ from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,
     DeclaredRelation,
+    End,
     Instant,
     Item,
     ItemKind,
@@ -109,6 +110,13 @@ def _open_then(memory: Memory, record: int) -> Memory:
     if memory.revision.record_until <= record:
         return memory
     return replace(memory, revision=replace(memory.revision, record_until=FOREVER))
+
+
+async def item_at(tx: Reads, end: End) -> Item | None:
+    """Return the newest revision of the item at an end of an edge, a deleted one too."""
+    if end.kind == ItemKind.NODE:
+        return await tx.node(end.id)
+    return await tx.edge(end.id) if end.kind == ItemKind.EDGE else await tx.memory(end.id)
 
 
 async def item_by_id(tx: Reads, item_id: str) -> Item | None:

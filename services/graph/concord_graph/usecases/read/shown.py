@@ -165,7 +165,12 @@ async def with_orphans(tx: Reads, views: Sequence[View], at: Instant) -> list[Vi
         gone |= {view.item.id for view in found.values() if view.item.deleted}
     if not gone:
         return list(views)
-    return [_orphaned(view) if _lost(view, gone) else view for view in views]
+    return [
+        view._replace(supersession=view.supersession._replace(orphaned=True))
+        if any(end.id in gone for end in _lineage_ends(view))
+        else view
+        for view in views
+    ]
 
 
 async def with_ghosts(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
@@ -206,14 +211,6 @@ def _lineage_ends(view: View) -> tuple[End, ...]:
     if not isinstance(edge, Edge) or edge.deleted or not edge.is_lineage:
         return ()
     return (edge.source, edge.target)
-
-
-def _lost(view: View, gone: Collection[str]) -> bool:
-    return bool(gone) and any(end.id in gone for end in _lineage_ends(view))
-
-
-def _orphaned(view: View) -> View:
-    return view._replace(supersession=view.supersession._replace(orphaned=True))
 
 
 def _with_heads(view: View, newer: Mapping[str, Collection[str]]) -> View:

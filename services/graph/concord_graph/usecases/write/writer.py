@@ -10,6 +10,7 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from concord_graph.domain import protection
 from concord_graph.domain.conflicts import Conflict, conflict_of, to_entry
@@ -18,6 +19,7 @@ from concord_graph.domain.erasure import erased_entry
 from concord_graph.domain.errors import (
     ConstitutiveProtected,
     ItemErased,
+    ItemNotFound,
     SafeguardViolation,
 )
 from concord_graph.domain.facts import Support
@@ -41,6 +43,8 @@ from concord_graph.usecases.write import conflicts, standings
 from concord_graph.usecases.write.gave_way import Moved
 from concord_graph.usecases.write.guard import AnyGrant, Guard, ItemT, RecordT
 from concord_graph.usecases.write.outbox import log
+
+FoundT = TypeVar("FoundT", bound=Record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +294,22 @@ class Writer(Guard):
             etag=first.etag if first else etag(before) if before else "",
             governed=(*(first.governed if first else ()), *((number,) if needs_consent else ())),
         )
+
+
+def existing(item: FoundT | None, item_id: str) -> FoundT:
+    """Return an item that was looked for by its id, a deleted one too.
+
+    Raises:
+        ItemNotFound: there is none.
+    """
+    if item is None:
+        raise ItemNotFound(item_id)
+    return item
+
+
+def live(item: FoundT | None, item_id: str) -> FoundT:
+    """Return a live item that was looked for by its id. Raises as `existing`."""
+    return existing(None if item is not None and item.deleted else item, item_id)
 
 
 def ref(item: Record) -> Ref:
