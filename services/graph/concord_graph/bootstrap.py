@@ -69,7 +69,6 @@ from concord_graph.servicer.working_memory import WorkingMemoryServicer
 from concord_graph.usecases.governed.apply import GovernedChanges
 from concord_graph.usecases.governed.preview import Previews
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
-from concord_graph.usecases.leases import Leases
 from concord_graph.usecases.memory.entries import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.memory.memories import Memories
@@ -193,8 +192,7 @@ class GraphApp:
                     store,
                     reader,
                     ErasingSpaces(store, confirmers, erased),
-                    Leases(store, clock),
-                    store.epoch,
+                    clock,
                 ),
             ),
         )

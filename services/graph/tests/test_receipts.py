@@ -3,7 +3,7 @@
 from typing import get_args
 
 import pytest
-from concord_graph.adapters import receipts
+from concord_graph.adapters import stored
 from concord_graph.domain.conflicts import ConflictState
 from concord_graph.domain.items import ItemKind, Relation
 from concord_graph.domain.sessions import Session
@@ -68,7 +68,7 @@ def test_a_result_comes_back_as_it_was_kept(result: Result) -> None:
     """M5 A request that comes again gets what it did, typed."""
     for gave_way in (GaveWay(), GAVE_WAY):
         receipt = Receipt(result, 7, gave_way)
-        assert receipts.from_json(receipts.to_json(receipt), 7) == receipt
+        assert stored.receipt_of(stored.receipt_to_json(receipt), 7) == receipt
 
 
 def test_every_type_of_result_is_among_them() -> None:

@@ -1,11 +1,16 @@
-"""Leases: one of a service's replicas does a work in a space while it renews its lease."""
+"""Leases: one of a service's replicas does a work in a space while it renews its lease.
+
+They go by graph's clock: of several replicas of graph, by the clock of the one called. Clocks that
+differ shorten or lengthen a lease. The lease of a holder that died runs out; then the first replica
+that asks becomes the holder, under a higher fencing number.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-LEASE_SECONDS = 10.0
-"""Seconds from a lease's last renewal until another holder may take it."""
+LEASE_MICROSECONDS = 10_000_000
+"""From a lease's last renewal until another holder may take it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from concord_graph.domain.drafts import MemoryDraft
 from concord_graph.domain.items import MemoryKind, Source, TurnRole
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.calls import Context, execute, one_page, page_limit, reply
-from concord_graph.usecases.memory.dialogue import list_turns
 from concord_graph.usecases.memory.memories import Memories
+from concord_graph.usecases.read.items import list_turns
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
 

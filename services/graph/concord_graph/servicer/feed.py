@@ -10,14 +10,13 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
 
 from concord_graph.domain.items import is_erased
-from concord_graph.domain.leases import LeaseKey
-from concord_graph.ports import Change, GraphStore, Imported, State
+from concord_graph.domain.leases import LEASE_MICROSECONDS, Lease, LeaseKey
+from concord_graph.ports import Change, Clock, GraphStore, Imported, State
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.calls import Context
 from concord_graph.usecases.governed.apply import register
 from concord_graph.usecases.governed.change_digest import digest_at, digest_of
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
-from concord_graph.usecases.leases import Leases
 from concord_graph.usecases.read.feed_digests import DIGEST_BYTES, digests
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.read.shown import Shown
@@ -39,14 +38,13 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         store: GraphStore,
         reader: Reader,
         erasing: ErasingSpaces,
-        leases: Leases,
-        epoch: str,
+        clock: Clock,
     ) -> None:
         self._store = store
         self._erasing = erasing
-        self._leases = leases
+        self._clock = clock
         self._reader = reader
-        self._epoch = epoch
+        self._epoch = store.epoch
         self._imported: dict[str, Imported] = {}
 
     async def ListSpaces(
@@ -83,7 +81,9 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def AcquireLease(
         self, request: feed_pb2.AcquireLeaseRequest, context: Context
     ) -> feed_pb2.AcquireLeaseResponse:
-        lease, now = await self._leases.acquire(_lease_key(request), request.holder)
+        now = self._clock()
+        until = now + LEASE_MICROSECONDS
+        lease = await self._store.acquire_lease(_lease_key(request), request.holder, now, until)
         return feed_pb2.AcquireLeaseResponse(
             acquired=lease.is_held_by(request.holder, now),
             fencing_number=lease.number,
@@ -93,8 +93,9 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def RenewLease(
         self, request: feed_pb2.RenewLeaseRequest, context: Context
     ) -> feed_pb2.RenewLeaseResponse:
-        number = request.fencing_number
-        renewed = await self._leases.renew(_lease_key(request), request.holder, number)
+        now = self._clock()
+        lease = Lease(request.holder, request.fencing_number, now + LEASE_MICROSECONDS)
+        renewed = await self._store.renew_lease(_lease_key(request), lease, now)
         return feed_pb2.RenewLeaseResponse(renewed=renewed)
 
     async def _lacks(self, cursor: feed_pb2.SpaceCursor, head_seq: int) -> bool:

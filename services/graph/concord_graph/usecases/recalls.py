@@ -18,7 +18,7 @@ from concord_graph.domain.errors import Overloaded, SpaceDeleted, StoreCorrupt, 
 from concord_graph.domain.relevance import MICROSECONDS_PER_DAY
 from concord_graph.domain.sessions import KEPT_DAYS, Recall, RecallFilter
 from concord_graph.ports import Clock, GraphStore, Reads, ServiceRecord, Writes
-from concord_graph.usecases.read.recall_log import keeps_recalls
+from concord_graph.usecases.read.states import keeps_recalls
 from concord_graph.usecases.records import demand_space
 
 RECALLS = "write recalls"

@@ -7,8 +7,8 @@ from typing import Any
 
 from concord_stores.neo4j_copy import Rows
 
-from concord_graph.adapters.changes import COLUMNS, change_of
 from concord_graph.adapters.neo4j.schema import VERSION
+from concord_graph.adapters.stored import CHANGE_COLUMNS, change_of
 from concord_graph.usecases.governed.change_digest import digest_of
 
 STAMP = "concord"
@@ -66,7 +66,7 @@ class Neo4jCopy:
         change = self._changes.get((space, seq))
         if change is None:
             return ""
-        return digest_of(epoch, change_of([change.get(name) for name in COLUMNS]))
+        return digest_of(epoch, change_of([change.get(name) for name in CHANGE_COLUMNS]))
 
     def erasures(self) -> Iterator[tuple[str, str]]:
         yield from sorted((row["space"], row["memory_id"]) for row in self._rows.of("Erasure"))

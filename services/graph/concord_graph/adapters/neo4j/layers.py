@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from concord_graph.adapters.changes import COLUMNS, change_of
 from concord_graph.adapters.neo4j import records
 from concord_graph.adapters.neo4j.patterns import Known, bringing, in_time, known_at, seen
 from concord_graph.adapters.neo4j.transaction import SpaceTransaction
+from concord_graph.adapters.stored import CHANGE_COLUMNS, change_of
 from concord_graph.domain.items import FOREVER, Entry, Instant, ItemKind
 from concord_graph.domain.spelling import NameKind, backwards, folded
 from concord_graph.ports import Change, ChangeType, EntryFilter, OperationFilter
 
-CHANGE = ", ".join(f"c.{name}" for name in COLUMNS)
+CHANGE = ", ".join(f"c.{name}" for name in CHANGE_COLUMNS)
 _CONSEQUENCES = [int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED)]
 _FIRST_SEQ = (  # both grow together
     "MATCH (c:Change) USING INDEX SEEK c:Change(space, record_time, seq)"

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from concord_stores.neo4j_server import RESERVED
 
-from concord_graph.adapters.codecs import Codec, codec
 from concord_graph.adapters.neo4j.patterns import LIVE, VERSION
 from concord_graph.adapters.neo4j.tokens import Tokens
+from concord_graph.adapters.stored import Codec, codec
 from concord_graph.domain.digests import content_digest
 from concord_graph.domain.fields import erased_fields, fields_of, own_fields
 from concord_graph.domain.items import (

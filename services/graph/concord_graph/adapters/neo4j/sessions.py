@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Final
 
-from concord_graph.adapters.codecs import record_name
 from concord_graph.adapters.merged_rows import recalls_of
 from concord_graph.adapters.neo4j.transaction import SpaceTransaction
+from concord_graph.adapters.stored import record_name
 from concord_graph.domain.items import FOREVER
 from concord_graph.domain.sessions import (
     MOST_CO_READS,

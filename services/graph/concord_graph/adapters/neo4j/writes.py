@@ -14,7 +14,7 @@ from concord_attestation.identifiers import new_id
 from neo4j import AsyncManagedTransaction
 from neo4j.exceptions import ConstraintError
 
-from concord_graph.adapters import changes, receipts
+from concord_graph.adapters import stored
 from concord_graph.adapters.counters import Steps
 from concord_graph.adapters.neo4j import fact_edges, flush, records, succession
 from concord_graph.adapters.neo4j.erased_items import ErasureWrites
@@ -160,11 +160,11 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
         await self.ask("MATCH (s:Space) SET s.unsettled = $first", first=first)
 
     async def append(self, change: Change) -> None:
-        begins = change.type not in changes.LEAVE_THE_STATE
+        begins = change.type not in stored.LEAVE_THE_STATE
         self._changes.append(
             {
                 "labels": ["Change", "StateChange"] if begins else ["Change"],
-                "fields": {"space": self._space_name, **changes.kept(change)},
+                "fields": {"space": self._space_name, **stored.kept_change(change)},
             }
         )
 
@@ -207,7 +207,7 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
     ) -> None:
         """Store a request's receipt, and delete receipts that are over seven days old."""
-        kept = receipts.kept(author, salt, digest, receipt, self._clock())
+        kept = stored.kept_receipt(author, salt, digest, receipt, self._clock())
         self._requests.append({"space": self._space_name, **kept})
 
     async def erase(self, item: Record) -> None:
@@ -300,7 +300,7 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
                 principals=self._principals,
                 seq=self._seq,
                 last_time=self._last_time,
-                forget_before=receipts.forgotten_before(self._clock()),
+                forget_before=stored.forgotten_before(self._clock()),
             )
         except ConstraintError as error:
             raise ItemClash("") from error
@@ -308,7 +308,7 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
     async def receipt(self) -> tuple[bytes, str, Receipt] | None:
         if not (kept := self._request):
             return None
-        receipt = receipts.from_json(kept["refs"], kept["seq"])
+        receipt = stored.receipt_of(kept["refs"], kept["seq"])
         return bytes(kept["salt"]), kept["digest"], receipt
 
     def _declare(self, relation: DeclaredRelation) -> None:

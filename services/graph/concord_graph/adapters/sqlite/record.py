@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from concord_graph.adapters.changes import COLUMNS, change_of
+from concord_graph.adapters.stored import CHANGE_COLUMNS, change_of
 from concord_graph.ports import Change, ChangeType, OperationFilter
 
-_COLUMNS = ", ".join(COLUMNS)
+_COLUMNS = ", ".join(CHANGE_COLUMNS)
 _CONSEQUENCES = (int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED))
 
 

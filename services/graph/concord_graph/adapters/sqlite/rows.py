@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from concord_graph.adapters.codecs import Codec, Convert, codec, to_json
+from concord_graph.adapters.stored import Codec, Convert, codec, to_json
 from concord_graph.domain.digests import content_digest
 from concord_graph.domain.fields import Field, erased_fields, own_fields
 from concord_graph.domain.items import (

@@ -8,11 +8,11 @@ from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from concord_graph.adapters.changes import LEAVE_THE_STATE
 from concord_graph.adapters.merged_rows import with_pending
 from concord_graph.adapters.seen import Seen, sought_ends
 from concord_graph.adapters.sqlite import filters, rows, statements
 from concord_graph.adapters.sqlite.revisions import ids_of
+from concord_graph.adapters.stored import LEAVE_THE_STATE
 from concord_graph.domain.items import (
     FOREVER,
     Access,

@@ -10,7 +10,7 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.identifiers import new_id
 
-from concord_graph.adapters import changes, receipts
+from concord_graph.adapters import stored
 from concord_graph.adapters.counters import Steps
 from concord_graph.adapters.sqlite import erased_items, rows, space_erasure, succession
 from concord_graph.adapters.sqlite.reads import SqliteReads
@@ -149,7 +149,7 @@ class SqliteWrites(SqliteReads, SessionWrites, Steps):
         self._db.execute("UPDATE space SET unsettled = ? WHERE id = ?", (first, self._space))
 
     async def append(self, change: Change) -> None:
-        self._insert("change", {"space": self._space, **changes.kept(change)})
+        self._insert("change", {"space": self._space, **stored.kept_change(change)})
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
         if not changed:
@@ -198,7 +198,7 @@ class SqliteWrites(SqliteReads, SessionWrites, Steps):
         row = self._one(sql, (self._space, author.principal, author.method, author.request_id))
         if row is None:
             return None
-        return row[0], row[1], receipts.from_json(row[2], row[3])
+        return row[0], row[1], stored.receipt_of(row[2], row[3])
 
     async def keep_receipt(
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
@@ -206,9 +206,9 @@ class SqliteWrites(SqliteReads, SessionWrites, Steps):
         """Store a request's receipt, and delete receipts that are over seven days old."""
         now = self._clock()
         self._db.execute(
-            "DELETE FROM request WHERE create_time < ?", (receipts.forgotten_before(now),)
+            "DELETE FROM request WHERE create_time < ?", (stored.forgotten_before(now),)
         )
-        kept = receipts.kept(author, salt, digest, receipt, now)
+        kept = stored.kept_receipt(author, salt, digest, receipt, now)
         self._insert("request", {"space": self._space, **kept})
 
     async def erase(self, item: Record) -> None:

@@ -20,6 +20,9 @@ from concord_graph.domain.items import (
 from concord_graph.ports import EdgeFilter, MemoryFilter, Reads, Ref
 from concord_graph.usecases.read.shown import Shown, current_edges, fixed_edges, show, with_heads
 
+Place = tuple[int, int, str]
+"""A turn's place in its dialogue: its order, its create time (µs), its id."""
+
 
 async def get_node(tx: Reads, at: Instant, *, node_id: str = "", name: str = "") -> Node | None:
     """Return a live node by id or name."""
@@ -83,6 +86,18 @@ async def list_memories(
     """Return a page of live memories, newest first."""
     keys = await tx.list_memories(filter_, at, before, limit)
     return await shown_items(tx, ItemKind.MEMORY, [key for _, key in keys], at, now)
+
+
+async def list_turns(
+    tx: Reads, session_id: str, at: Instant, *, now: int, after: Place | None, limit: int
+) -> tuple[list[tuple[Place, Shown]], int]:
+    """Return a session's live turns by order, as of `now` (µs), and the instant that was asked
+    about."""
+    places = await tx.turns(session_id, at, after, limit)
+    views = await tx.views(ItemKind.MEMORY, [turn_id for _, _, turn_id in places], at)
+    ordered = await with_heads(tx, [views[turn_id] for _, _, turn_id in places], at)
+    shown = [show(view, now) for view in ordered]
+    return list(zip(places, shown, strict=True)), at.valid
 
 
 async def history(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
 from concord_graph.domain.items import AsOf, Instant
-from concord_graph.ports import Reads, State, View
-from concord_graph.usecases.read.recall_log import keeps_recalls
+from concord_graph.ports import Reads, ServiceRecord, State, View
 from concord_graph.usecases.read.shown import (
     Shown,
     show,
@@ -57,3 +57,8 @@ async def _amended_now(
     amended = await with_amendments(tx, await with_ends(tx, views, at), at)
     annotated = await with_connections(tx, await with_conflicts(tx, amended, at), at)
     return dict(zip(places, annotated, strict=True))
+
+
+async def keeps_recalls(tx: Reads) -> bool:
+    """Return whether the space logs which memories its searches returned to whom (W8)."""
+    return bool(json.loads(await tx.service_record(ServiceRecord.RECALL_LOG) or "{}").get("on"))

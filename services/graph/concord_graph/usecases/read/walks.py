@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from concord_graph.domain.drafts import EndRef
-from concord_graph.domain.items import AsOf, Instant, ItemKind
-from concord_graph.ports import Reads, Walk
-from concord_graph.usecases.read.follow import FollowedHop, follow
+from concord_graph.domain.items import AsOf, Edge, EdgeType, Instant, ItemKind
+from concord_graph.ports import EdgeFilter, Reads, Step, Walk
 from concord_graph.usecases.read.items import shown_items
 from concord_graph.usecases.read.neighbors import (
     NeighborPage,
@@ -20,6 +19,12 @@ from concord_graph.usecases.read.neighbors import (
 from concord_graph.usecases.read.paths import FoundPaths, find_paths
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.read.shown import Shown, is_ghost
+
+MOST_ENDS = 100
+MOST_EDGES_TO_AN_END = 5
+MOST_STEPS = 10_000
+MOST_HELD = 20
+HELD_EDGES = 200
 
 WalkAt = Callable[[int], Walk]
 """Makes the walk from the time of the read (µs), which is known only in the read."""
@@ -32,6 +37,20 @@ class PathPage:
     found: FoundPaths
     edges: dict[str, Shown]
     valid: int
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedHop:
+    """One followed relation: its edges and distinct ends, best first.
+
+    If no item has the relation, there are no ends, and `held_relations` names those they have.
+    """
+
+    relation: str
+    edge_ids: tuple[str, ...] = ()
+    end_ids: tuple[str, ...] = ()
+    truncated: bool = False
+    held_relations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +156,45 @@ async def _start_of(tx: Reads, end: EndRef, at: Instant) -> str | None:
     if found is None and not end.name and await is_ghost(tx, end.id, at):
         return end.id
     return found
+
+
+async def follow(
+    tx: Reads, start_id: str, relations: Sequence[str], at: Instant
+) -> list[FollowedHop]:
+    """Return the hops in order, up to and with the first that has no edges."""
+    hops: list[FollowedHop] = []
+    frontier: Sequence[str] = [start_id]
+    for relation in relations:
+        walk = Walk(at, incoming=False, filter=EdgeFilter(relations=(relation,)))
+        steps = await tx.steps(frontier, walk, MOST_STEPS + 1)
+        if not steps:
+            held = await _held_relations(tx, frontier, at)
+            return [*hops, FollowedHop(relation, held_relations=held)]
+        hops.append(_hop(relation, steps))
+        frontier = hops[-1].end_ids
+    return hops
+
+
+def _hop(relation: str, steps: Sequence[Step]) -> FollowedHop:
+    ranked = sorted(steps, key=_rank)
+    ends = tuple(dict.fromkeys(step.target_id for step in ranked))
+    room = dict.fromkeys(ends[:MOST_ENDS], MOST_EDGES_TO_AN_END)
+    edges = []
+    for step in ranked:
+        if room.get(step.target_id):
+            room[step.target_id] -= 1
+            edges.append(step.id)
+    truncated = len(ends) > MOST_ENDS or len(steps) > MOST_STEPS
+    return FollowedHop(relation, tuple(edges), ends[:MOST_ENDS], truncated)
+
+
+def _rank(step: Step) -> tuple[bool, float, str]:
+    return (step.edge_type != EdgeType.CONSTITUTIVE, -step.weight, step.id)
+
+
+async def _held_relations(tx: Reads, frontier: Sequence[str], at: Instant) -> tuple[str, ...]:
+    """Return relations that lead from the items: suggestions for a reader who found none."""
+    steps = await tx.steps(frontier, Walk(at, incoming=False), HELD_EDGES)
+    views = await tx.views(ItemKind.EDGE, [step.id for step in steps], at)
+    held = {view.item.relation for view in views.values() if isinstance(view.item, Edge)}
+    return tuple(sorted(held))[:MOST_HELD]
