@@ -10,7 +10,7 @@ from typing import Any
 from concord_graph.adapters.sqlite import conflicts, revisions, rows, statements
 from concord_graph.domain.items import FOREVER, Entry, Instant, ItemKind, MemoryKind
 from concord_graph.domain.spelling import NameKind, backwards, folded
-from concord_graph.ports import EntryFilter, Ref
+from concord_graph.ports import EntryFilter
 
 _TURN = f"m.memory_kind = {MemoryKind.TURN}"
 
@@ -131,12 +131,3 @@ class LayerReads:
         bound = {"space": self._space, "valid": at.valid, "record": at.record}
         row = self._db.execute(sql, bound).fetchone()
         return row[0], row[1], row[2], row[3]
-
-    def _entry(self, ref: Ref) -> Entry | None:
-        sql = (
-            f"SELECT {rows.ENTRY} FROM entry"
-            " WHERE space = ? AND id = ? AND revision = ? AND kind = ?"
-        )
-        key = (self._space, ref.id, ref.revision, ref.kind)
-        row = self._db.execute(sql, key).fetchone()
-        return rows.read(Entry, row) if row else None

@@ -10,7 +10,6 @@ from typing import Any
 from concord_graph.adapters.counters import Counters
 from concord_graph.adapters.merged_rows import page_of_accesses
 from concord_graph.adapters.sqlite import (
-    erased_items,
     filters,
     lists,
     record,
@@ -19,13 +18,13 @@ from concord_graph.adapters.sqlite import (
     succession,
 )
 from concord_graph.adapters.sqlite.conflicts import ConflictReads
+from concord_graph.adapters.sqlite.erased_items import ErasureReads
 from concord_graph.adapters.sqlite.fact_edges import FactReads
 from concord_graph.adapters.sqlite.layers import LayerReads
 from concord_graph.adapters.sqlite.revisions import ids_of
 from concord_graph.adapters.sqlite.sessions import SessionReads
 from concord_graph.adapters.sqlite.views import Pending, ViewReads
 from concord_graph.domain.drafts import EndRef
-from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -54,7 +53,9 @@ from concord_graph.ports import (
 )
 
 
-class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads, Counters):
+class SqliteReads(
+    ViewReads, FactReads, LayerReads, ConflictReads, SessionReads, ErasureReads, Counters
+):
     """A consistent view of one space. Its coroutines never wait: SQLite answers in the thread."""
 
     def __init__(
@@ -164,20 +165,13 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads,
         return found
 
     async def revision(self, ref: Ref) -> Record | None:
-        if ref.kind == ItemKind.RELATION:
-            sql = (
-                f"SELECT {rows.RELATION} FROM relation WHERE space = ? AND id = ? AND revision = ?"
-            )
-            declared = self._one(sql, (self._space, ref.id, ref.revision))
-            return rows.read(DeclaredRelation, declared) if declared else None
-        if ref.kind in rows.ENTRIES:
-            return self._entry(ref)
         sql = (
-            f"SELECT {rows.COLUMNS[ref.kind]} FROM {rows.TABLE[ref.kind]}"
+            f"SELECT {rows.COLUMNS[ref.kind]} FROM {rows.table(ref.kind)}"
             " WHERE space = ? AND id = ? AND revision = ?"
         )
         row = self._one(sql, (self._space, ref.id, ref.revision))
-        return rows.item(ref.kind, row) if row else None
+        found = rows.record(ref.kind, row) if row else None
+        return found if found and found.kind == ref.kind else None
 
     async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
         return [await self.revision(ref) for ref in refs]
@@ -294,9 +288,6 @@ class SqliteReads(ViewReads, FactReads, LayerReads, ConflictReads, SessionReads,
     async def edges_at(self, item_id: str, *, live: bool) -> Sequence[Edge]:
         found = self._all(statements.edges_at(live), {"space": self._space, "id": item_id})
         return sorted(map(rows.edge, found), key=attrgetter("id"))
-
-    async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
-        return erased_items.erasure(self._db, self._space, erase_id=erase_id, memory_id=memory_id)
 
     async def founding(self) -> Founding:
         sql = (

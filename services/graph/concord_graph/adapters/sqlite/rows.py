@@ -68,7 +68,10 @@ _EDGE_TYPE = {int(value): value for value in EdgeType}
 _IMPORTANCE = {int(value): value for value in Importance}
 _ORIGIN = {int(value): value for value in Origin}
 ENTRIES = frozenset({ItemKind.EPISODE, ItemKind.WORKING_MEMORY, ItemKind.CONFLICT})
-COLUMNS = {ItemKind.NODE: NODE, ItemKind.EDGE: EDGE, ItemKind.MEMORY: MEMORY}
+COLUMNS = {
+    **{ItemKind.NODE: NODE, ItemKind.EDGE: EDGE, ItemKind.MEMORY: MEMORY},
+    **{ItemKind.RELATION: RELATION, **dict.fromkeys(ENTRIES, ENTRY)},
+}
 CONTENT = {
     ItemKind.NODE: [each.name for each in erased_fields(Node)],
     ItemKind.EDGE: [*(each.name for each in erased_fields(Edge)), "relation"],
@@ -88,6 +91,13 @@ def item(kind: ItemKind, row: Row) -> Item:
     if kind == ItemKind.NODE:
         return read(Node, row)
     return edge(row) if kind == ItemKind.EDGE else read(Memory, row)
+
+
+def record(kind: ItemKind, row: Row) -> Record:
+    """Return the item, entry or relation that a row of its table's columns holds."""
+    if kind == ItemKind.RELATION:
+        return read(DeclaredRelation, row)
+    return read(Entry, row) if kind in ENTRIES else item(kind, row)
 
 
 def read(kind: type[RecordT], row: Row) -> RecordT:

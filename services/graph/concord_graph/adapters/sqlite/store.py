@@ -136,28 +136,28 @@ class SqliteStore:
         return await self._file.writing(self._newly_read)
 
     async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:
-        def work() -> list[SpaceHead]:
-            with self._transaction("BEGIN") as db:
-                found = db.execute(_HEADS, (start, before)).fetchall()
-            return [SpaceHead(name, seq) for name, seq in found]
-
-        return await self._file.reading(work)
+        found = await self._look(lambda db: db.execute(_HEADS, (start, before)).fetchall())
+        return [SpaceHead(name, seq) for name, seq in found]
 
     async def unsettled(self) -> Sequence[Unsettled]:
-        def work() -> list[Unsettled]:
-            with self._transaction("BEGIN") as db:
-                return [Unsettled(*row) for row in db.execute(_UNSETTLED).fetchall()]
-
-        return await self._file.reading(work)
+        found = await self._look(lambda db: db.execute(_UNSETTLED).fetchall())
+        return [Unsettled(*row) for row in found]
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
-        return await self._file.reading(self._changes, space, after, limit)
+        return await self._look(lambda db: record.changes(db, space, after, limit))
 
     async def acquire_lease(self, key: LeaseKey, holder: str, now: int, until: int) -> Lease:
         return await self._leasing(lambda db: leases.acquire(db, key, holder, now, until))
 
     async def renew_lease(self, key: LeaseKey, renewed: Lease, now: int) -> bool:
         return await self._leasing(lambda db: leases.renew(db, key, renewed, now))
+
+    async def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        def attempt() -> T:
+            with self._transaction("BEGIN") as db:
+                return work(db)
+
+        return await self._file.reading(attempt)
 
     async def _leasing(self, work: Callable[[sqlite3.Connection], T]) -> T:
         def attempt() -> T:
@@ -211,12 +211,9 @@ class SqliteStore:
     async def ready(self) -> bool:
         """Return whether the store answers; False once damage was found."""
 
-        def work() -> bool:
-            with self._transaction("BEGIN") as db:
-                found = db.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()
-            return found == (self._epoch,) and not self._file.damaged
-
-        return await self._file.reading(work)
+        sql = "SELECT value FROM meta WHERE key = 'epoch'"
+        found = await self._look(lambda db: db.execute(sql).fetchone())
+        return found == (self._epoch,) and not self._file.damaged
 
     async def close(self) -> None:
         self._exporters.close()
@@ -296,10 +293,6 @@ class SqliteStore:
         for space, item_id in found:
             spaces.setdefault(space, []).append(item_id)
         return spaces
-
-    def _changes(self, space: str, after: int, limit: int) -> list[Change]:
-        with self._transaction("BEGIN") as db:
-            return record.changes(db, space, after, limit)
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:

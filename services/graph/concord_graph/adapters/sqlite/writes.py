@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
@@ -12,12 +12,12 @@ from concord_attestation.identifiers import new_id
 
 from concord_graph.adapters import stored
 from concord_graph.adapters.counters import Steps
-from concord_graph.adapters.sqlite import erased_items, rows, space_erasure, succession
+from concord_graph.adapters.sqlite import rows, succession
+from concord_graph.adapters.sqlite.erased_items import ErasureWrites
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.revisions import current
 from concord_graph.adapters.sqlite.sessions import SessionWrites
 from concord_graph.adapters.sqlite.views import Pending
-from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.errors import ConstitutiveProtected, ItemClash, SafeguardViolation
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import FOREVER, Access, Edge, ItemKind, Record
@@ -40,7 +40,7 @@ _ANNOUNCED = (
 )
 
 
-class SqliteWrites(SqliteReads, SessionWrites, Steps):
+class SqliteWrites(SqliteReads, SessionWrites, ErasureWrites, Steps):
     """One transaction on one space."""
 
     def __init__(
@@ -56,7 +56,7 @@ class SqliteWrites(SqliteReads, SessionWrites, Steps):
         super().__init__(connection, space, epoch=epoch, pending=pending)
         self._author = author
         self._clock = clock
-        self.erased: list[bytes] = []
+        self.erased = []
         if not self._space:
             sql = "INSERT INTO space (name, seq, last_time) VALUES (?, 0, 0) RETURNING id"
             self._space = self._db.execute(sql, (space,)).fetchone()[0]
@@ -211,15 +211,6 @@ class SqliteWrites(SqliteReads, SessionWrites, Steps):
         kept = stored.kept_receipt(author, salt, digest, receipt, now)
         self._insert("request", {"space": self._space, **kept})
 
-    async def erase(self, item: Record) -> None:
-        self.erased += erased_items.erase(self._db, self._space, item)
-
-    async def put_erasure(self, erasure: Erasure) -> None:
-        erased_items.put_erasure(self._db, self._space, erasure)
-
-    async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
-        erased_items.confirm(self._db, self._space, erase_id, confirmer, time)
-
     async def burn(self, nonces: Collection[str]) -> bool:
         sql = "INSERT OR IGNORE INTO nonce (space, nonce) VALUES (?, ?)"
         fresh = 0
@@ -249,16 +240,6 @@ class SqliteWrites(SqliteReads, SessionWrites, Steps):
     async def mark_deleted(self) -> None:
         self._db.execute("UPDATE space SET deleted = 1 WHERE id = ?", (self._space,))
         self._deleted = True
-
-    async def memories_to_erase(self, limit: int) -> Sequence[str]:
-        """Return memories, forgotten ones too, that are not erased."""
-        return space_erasure.memories(self._db, self._space, limit)
-
-    async def drop_memories(self, ids: Sequence[str]) -> None:
-        self.erased += space_erasure.drop_memories(self._db, self._space, ids)
-
-    async def drop_rows(self, limit: int) -> bool:
-        return space_erasure.drop_rows(self._db, self._space, limit)
 
     async def put_imported(self, imported: Imported) -> None:
         values = {"space": self._space, "seq": imported.seq, "restore": imported.restore}
