@@ -19,7 +19,12 @@ from concord_graph.domain.items import (
 from concord_graph.domain.spelling import NameKind
 from concord_graph.domain.succession import Standing
 from concord_graph.ports.results import Ref
-from concord_graph.ports.values import Place, State, ValuesAround, View
+from concord_graph.ports.values import (
+    Place,
+    State,
+    ValuesAround,
+    View,
+)
 
 
 class ItemReads(Protocol):

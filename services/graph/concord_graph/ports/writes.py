@@ -9,12 +9,21 @@ from concord_attestation.consent import GenesisRecord
 
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.facts import Support
-from concord_graph.domain.items import Access, ItemKind, Record
+from concord_graph.domain.items import (
+    Access,
+    ItemKind,
+    Record,
+)
 from concord_graph.domain.sessions import Recall, SessionRow
 from concord_graph.domain.succession import Standing
 from concord_graph.ports.reads import Reads
 from concord_graph.ports.results import Receipt
-from concord_graph.ports.values import Author, Change, Expected, Imported
+from concord_graph.ports.values import (
+    Author,
+    Change,
+    Expected,
+    Imported,
+)
 
 
 class Writes(Reads, Protocol):

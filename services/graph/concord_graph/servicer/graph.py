@@ -15,7 +15,12 @@ from concord_graph.ports import Reads
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import Context, execute, one_page, page_limit, reply
-from concord_graph.usecases.read.items import get_edge, get_edge_of_triple, get_node, list_edges
+from concord_graph.usecases.read.items import (
+    get_edge,
+    get_edge_of_triple,
+    get_node,
+    list_edges,
+)
 from concord_graph.usecases.read.near_names import near_names, near_triple
 from concord_graph.usecases.read.neighbors import NeighborPage
 from concord_graph.usecases.read.reader import Reader

@@ -14,7 +14,12 @@ from functools import partial
 from typing import Protocol
 from uuid import UUID
 
-from concord_graph.domain.errors import Overloaded, SpaceDeleted, StoreCorrupt, StoreUnavailable
+from concord_graph.domain.errors import (
+    Overloaded,
+    SpaceDeleted,
+    StoreCorrupt,
+    StoreUnavailable,
+)
 from concord_graph.domain.relevance import MICROSECONDS_PER_DAY
 from concord_graph.domain.sessions import KEPT_DAYS, Recall, RecallFilter
 from concord_graph.ports import Clock, GraphStore, Reads, ServiceRecord, Writes

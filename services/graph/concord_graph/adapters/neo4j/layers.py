@@ -12,7 +12,12 @@ from concord_graph.adapters.neo4j.transaction import SpaceTransaction
 from concord_graph.adapters.stored import CHANGE_COLUMNS, change_of
 from concord_graph.domain.items import FOREVER, Entry, Instant, ItemKind
 from concord_graph.domain.spelling import NameKind, backwards, folded
-from concord_graph.ports import Change, ChangeType, EntryFilter, OperationFilter
+from concord_graph.ports import (
+    Change,
+    ChangeType,
+    EntryFilter,
+    OperationFilter,
+)
 
 CHANGE = ", ".join(f"c.{name}" for name in CHANGE_COLUMNS)
 _CONSEQUENCES = [int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED)]

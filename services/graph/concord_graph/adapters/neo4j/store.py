@@ -20,7 +20,14 @@ from concord_stores.neo4j_server import (
 from concord_stores.neo4j_transactions import TRANSACTION_SECONDS, Transactions
 from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession
 
-from concord_graph.adapters.neo4j import erased_items, layers, leases, patterns, schema, sessions
+from concord_graph.adapters.neo4j import (
+    erased_items,
+    layers,
+    leases,
+    patterns,
+    schema,
+    sessions,
+)
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reads import Neo4jReads
 from concord_graph.adapters.neo4j.tokens import Tokens

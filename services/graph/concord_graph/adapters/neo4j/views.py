@@ -13,7 +13,16 @@ from concord_graph.adapters.seen import Seen, sought_ends
 from concord_graph.domain.items import FOREVER, Edge, EdgeType, Importance, Instant, ItemKind, Node
 from concord_graph.domain.succession import Standing, Value
 from concord_graph.domain.supersession import Supersession
-from concord_graph.ports import Hop, Place, ReadCounts, State, Step, ValuesAround, View, Walk
+from concord_graph.ports import (
+    Hop,
+    Place,
+    ReadCounts,
+    State,
+    Step,
+    ValuesAround,
+    View,
+    Walk,
+)
 
 _HOPS_AT_ONCE = 500
 _LATEST_CHANGE = (

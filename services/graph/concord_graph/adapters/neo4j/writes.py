@@ -43,7 +43,14 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.protection import is_constitutive
 from concord_graph.domain.succession import Standing
-from concord_graph.ports import Author, Change, ChangeType, Clock, Imported, Receipt
+from concord_graph.ports import (
+    Author,
+    Change,
+    ChangeType,
+    Clock,
+    Imported,
+    Receipt,
+)
 
 _ROWS_A_STATEMENT = 2_000
 _LOCK = (

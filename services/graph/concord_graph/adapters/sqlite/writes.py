@@ -20,7 +20,13 @@ from concord_graph.adapters.sqlite.sessions import SessionWrites
 from concord_graph.adapters.sqlite.views import Pending
 from concord_graph.domain.errors import ConstitutiveProtected, ItemClash, SafeguardViolation
 from concord_graph.domain.facts import Support
-from concord_graph.domain.items import FOREVER, Access, Edge, ItemKind, Record
+from concord_graph.domain.items import (
+    FOREVER,
+    Access,
+    Edge,
+    ItemKind,
+    Record,
+)
 from concord_graph.domain.spelling import backwards, folded, names_of
 from concord_graph.domain.succession import UNTOUCHED, Standing
 from concord_graph.ports import Author, Change, ChangeType, Clock, Expected, Imported, Receipt

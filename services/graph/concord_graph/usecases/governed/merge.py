@@ -20,7 +20,11 @@ from concord_graph.domain.items import (
 )
 from concord_graph.ports import Written
 from concord_graph.usecases.items.edges import put_edge
-from concord_graph.usecases.items.lineage import add_lineage, refuse_descent, waited_for_another
+from concord_graph.usecases.items.lineage import (
+    add_lineage,
+    refuse_descent,
+    waited_for_another,
+)
 from concord_graph.usecases.memory.facts import move_facts, settle
 from concord_graph.usecases.memory.memories import Memories
 from concord_graph.usecases.memory.repeats import MERGED

@@ -25,7 +25,15 @@ from concord_graph.domain.errors import (
     MaskInvalid,
     ReservedName,
 )
-from concord_graph.domain.items import Edge, EdgeType, End, Importance, Instant, ItemKind, Origin
+from concord_graph.domain.items import (
+    Edge,
+    EdgeType,
+    End,
+    Importance,
+    Instant,
+    ItemKind,
+    Origin,
+)
 from concord_graph.ports import Expected, LinkParser, Written
 from concord_graph.usecases.items.lineage import refuse_descent, refuse_linked, refuse_stated
 from concord_graph.usecases.items.nodes import create_node

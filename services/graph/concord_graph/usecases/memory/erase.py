@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from concord_graph.domain.digests import digest
-from concord_graph.domain.erasure import STORE, Confirmation, Erasure, erased_edge, erased_memory
+from concord_graph.domain.erasure import (
+    STORE,
+    Confirmation,
+    Erasure,
+    erased_edge,
+    erased_memory,
+)
 from concord_graph.domain.errors import ConfirmerUnknown, ItemErased, ItemNotFound
 from concord_graph.domain.items import Edge, ItemKind, Memory
 from concord_graph.ports import Acknowledged, ChangeType, MemoryErased, Reads, Writes
