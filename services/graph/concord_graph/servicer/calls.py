@@ -15,12 +15,15 @@ from concord_chassis.call.opaque import page_cursor, page_token
 from google.protobuf.message import Message
 
 from concord_graph.domain.items import Entry
+from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import EntryFilter, Result
 from concord_graph.servicer import incoming, outgoing
+from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Command, Commands, Done, R
 
 DEFAULT_PAGE = 50
+FOUND, NOT_FOUND = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
 
 Context = grpc.aio.ServicerContext[Any, Any]
 T = TypeVar("T")
@@ -78,6 +81,11 @@ def _gave_way(done: Done[Result]) -> type_pb2.GaveWay | None:
         for each in given.items
     ]
     return type_pb2.GaveWay(count=given.count, items=items, truncated=given.truncated)
+
+
+async def near(reader: Reader, kind: NameKind, name: str) -> Sequence[str]:
+    """Return names that are spelt like one that was not found."""
+    return await reader.read(caller().space, lambda tx, _: near_names(tx, kind, name))
 
 
 def page_limit(request: Any) -> int:

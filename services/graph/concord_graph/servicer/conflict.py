@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from concord.graph.v1 import conflict_pb2, conflict_pb2_grpc
-from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
 from concord_chassis.call.opaque import page_cursor
 
 from concord_graph.domain.conflicts import ConflictClass, ConflictState
 from concord_graph.domain.items import AsOf, ItemKind
 from concord_graph.ports import EntryFilter, Reads, Written
-from concord_graph.servicer import conflict_messages, incoming
+from concord_graph.servicer import calls, conflict_messages, incoming
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import Context, execute, one_page, page_limit, rank_of, reply
 from concord_graph.usecases.read.conflicts import (
     ShownConflict,
     dependents,
@@ -37,17 +35,17 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         self._actions = actions
 
     async def RecordConflicts(
-        self, request: conflict_pb2.RecordConflictsRequest, context: Context
+        self, request: conflict_pb2.RecordConflictsRequest, context: calls.Context
     ) -> conflict_pb2.RecordConflictsResponse:
-        done = await execute(self._commands, request, self._actions.record_conflicts(request))
-        return reply(
+        done = await calls.execute(self._commands, request, self._actions.record_conflicts(request))
+        return calls.reply(
             conflict_pb2.RecordConflictsResponse,
             done,
             findings=map(conflict_messages.recorded, done.result.findings),
         )
 
     async def GetConflict(
-        self, request: conflict_pb2.GetConflictRequest, context: Context
+        self, request: conflict_pb2.GetConflictRequest, context: calls.Context
     ) -> conflict_pb2.GetConflictResponse:
         asked = incoming.as_of(request)
         pair = (request.pair.first_id, request.pair.second_id)
@@ -56,13 +54,13 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
             lambda tx, now: get_conflict(tx, asked.at(now), conflict_id=request.id, pair=pair),
         )
         if found is None:
-            return conflict_pb2.GetConflictResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
+            return conflict_pb2.GetConflictResponse(status=calls.NOT_FOUND)
         return conflict_pb2.GetConflictResponse(
-            status=type_pb2.LOOKUP_STATUS_FOUND, conflict=conflict_messages.conflict(found)
+            status=calls.FOUND, conflict=conflict_messages.conflict(found)
         )
 
     async def ListConflicts(
-        self, request: conflict_pb2.ListConflictsRequest, context: Context
+        self, request: conflict_pb2.ListConflictsRequest, context: calls.Context
     ) -> conflict_pb2.ListConflictsResponse:
         filter_ = EntryFilter(
             ItemKind.CONFLICT,
@@ -75,9 +73,11 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         asked, before = incoming.as_of(request), page_cursor(request, (int, int))
         found, total = await self._reader.read(
             caller().space,
-            lambda tx, now: list_conflicts(tx, filter_, asked.at(now), before, page_limit(request)),
+            lambda tx, now: list_conflicts(
+                tx, filter_, asked.at(now), before, calls.page_limit(request)
+            ),
         )
-        page, token = one_page(request, found, lambda last: rank_of(last.entry))
+        page, token = calls.one_page(request, found, lambda last: calls.rank_of(last.entry))
         return conflict_pb2.ListConflictsResponse(
             conflicts=map(conflict_messages.conflict, page),
             next_page_token=token,
@@ -85,13 +85,13 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         )
 
     async def ReviewConflict(
-        self, request: conflict_pb2.ReviewConflictRequest, context: Context
+        self, request: conflict_pb2.ReviewConflictRequest, context: calls.Context
     ) -> conflict_pb2.ReviewConflictResponse:
-        done = await execute(self._commands, request, self._actions.review_conflict(request))
+        done = await calls.execute(self._commands, request, self._actions.review_conflict(request))
         shown = await self._decided(done)
         known = shown.conflict
         evolved = known.state == ConflictState.CONFIRMED and known.older_id
-        return reply(
+        return calls.reply(
             conflict_pb2.ReviewConflictResponse,
             done,
             conflict=conflict_messages.conflict(shown),
@@ -99,13 +99,13 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         )
 
     async def ResolveConflict(
-        self, request: conflict_pb2.ResolveConflictRequest, context: Context
+        self, request: conflict_pb2.ResolveConflictRequest, context: calls.Context
     ) -> conflict_pb2.ResolveConflictResponse:
-        done = await execute(self._commands, request, self._actions.resolve_conflict(request))
+        done = await calls.execute(self._commands, request, self._actions.resolve_conflict(request))
         shown = await self._decided(done)
         resolution = shown.conflict.resolution
         superseded_id = resolution.superseded_id if resolution else ""
-        return reply(
+        return calls.reply(
             conflict_pb2.ResolveConflictResponse,
             done,
             conflict=conflict_messages.conflict(shown),
@@ -113,20 +113,20 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         )
 
     async def ReopenConflict(
-        self, request: conflict_pb2.ReopenConflictRequest, context: Context
+        self, request: conflict_pb2.ReopenConflictRequest, context: calls.Context
     ) -> conflict_pb2.ReopenConflictResponse:
-        done = await execute(self._commands, request, self._actions.reopen_conflict(request))
-        return reply(
+        done = await calls.execute(self._commands, request, self._actions.reopen_conflict(request))
+        return calls.reply(
             conflict_pb2.ReopenConflictResponse,
             done,
             conflict=conflict_messages.conflict(await self._decided(done)),
         )
 
     async def DismissRun(
-        self, request: conflict_pb2.DismissRunRequest, context: Context
+        self, request: conflict_pb2.DismissRunRequest, context: calls.Context
     ) -> conflict_pb2.DismissRunResponse:
-        done = await execute(self._commands, request, self._actions.dismiss_run(request))
-        return reply(
+        done = await calls.execute(self._commands, request, self._actions.dismiss_run(request))
+        return calls.reply(
             conflict_pb2.DismissRunResponse,
             done,
             dismissed_count=done.result.dismissed,
@@ -135,13 +135,13 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         )
 
     async def GetCheckSettings(
-        self, request: conflict_pb2.GetCheckSettingsRequest, context: Context
+        self, request: conflict_pb2.GetCheckSettingsRequest, context: calls.Context
     ) -> conflict_pb2.GetCheckSettingsResponse:
         found = await self._records.check_settings(caller().space)
         return conflict_pb2.GetCheckSettingsResponse(settings=_settings(found))
 
     async def SetCheckSettings(
-        self, request: conflict_pb2.SetCheckSettingsRequest, context: Context
+        self, request: conflict_pb2.SetCheckSettingsRequest, context: calls.Context
     ) -> conflict_pb2.SetCheckSettingsResponse:
         wanted = CheckSettings(request.settings.records_text_findings)
         await self._records.set_check_settings(caller().space, wanted)

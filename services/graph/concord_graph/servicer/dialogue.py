@@ -10,8 +10,7 @@ from concord_chassis.call.opaque import page_cursor
 
 from concord_graph.domain.drafts import MemoryDraft
 from concord_graph.domain.items import MemoryKind, Source, TurnRole
-from concord_graph.servicer import incoming, outgoing
-from concord_graph.servicer.calls import Context, execute, one_page, page_limit, reply
+from concord_graph.servicer import calls, incoming, outgoing
 from concord_graph.usecases.memory.memories import Memories
 from concord_graph.usecases.read.items import list_turns
 from concord_graph.usecases.read.reader import Reader
@@ -27,15 +26,15 @@ class DialogueServicer(dialogue_pb2_grpc.DialogueServiceServicer):
         self._memories = memories
 
     async def AppendDialogue(
-        self, request: dialogue_pb2.AppendDialogueRequest, context: Context
+        self, request: dialogue_pb2.AppendDialogueRequest, context: calls.Context
     ) -> dialogue_pb2.AppendDialogueResponse:
         drafts = [_turn_draft(turn, request.session_id) for turn in request.turns]
-        done = await execute(
+        done = await calls.execute(
             self._commands,
             request,
             partial(self._memories.append, drafts=drafts),
         )
-        return reply(
+        return calls.reply(
             dialogue_pb2.AppendDialogueResponse,
             done,
             turns=outgoing.done_memories(done),
@@ -43,19 +42,19 @@ class DialogueServicer(dialogue_pb2_grpc.DialogueServiceServicer):
         )
 
     async def ListDialogue(
-        self, request: dialogue_pb2.ListDialogueRequest, context: Context
+        self, request: dialogue_pb2.ListDialogueRequest, context: calls.Context
     ) -> dialogue_pb2.ListDialogueResponse:
         cursor = page_cursor(request, (int, int, str))
         after = (cursor[0], cursor[1], cursor[2]) if cursor else None
         asked = incoming.as_of(request)
-        limit = page_limit(request)
+        limit = calls.page_limit(request)
         found, valid = await self._reader.read(
             caller().space,
             lambda tx, now: list_turns(
                 tx, request.session_id, asked.at(now), now=now, after=after, limit=limit
             ),
         )
-        page, token = one_page(request, found, lambda turn: turn[0])
+        page, token = calls.one_page(request, found, lambda turn: turn[0])
         return dialogue_pb2.ListDialogueResponse(
             turns=[outgoing.memory(shown, valid) for _, shown in page], next_page_token=token
         )

@@ -6,17 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from concord.graph.v1 import episode_pb2, episode_pb2_grpc
-from concord.type.v1 import type_pb2
-from concord_chassis.call.identity import caller
 
 from concord_graph.domain.drafts import EpisodeDraft
 from concord_graph.domain.items import Entry, ItemKind
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import EntryFilter
-from concord_graph.servicer import incoming, outgoing
-from concord_graph.servicer.calls import Context, entry_page, execute, reply
+from concord_graph.servicer import calls, incoming, outgoing
 from concord_graph.usecases.memory.entries import add_episode
-from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
 
@@ -29,7 +25,7 @@ class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
         self._reader = reader
 
     async def AddEpisode(
-        self, request: episode_pb2.AddEpisodeRequest, context: Context
+        self, request: episode_pb2.AddEpisodeRequest, context: calls.Context
     ) -> episode_pb2.AddEpisodeResponse:
         draft = EpisodeDraft(
             query=request.query,
@@ -38,11 +34,11 @@ class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
             session_id=request.session_id,
             memory_ids=tuple(request.memory_ids),
         )
-        done = await execute(self._commands, request, partial(add_episode, draft=draft))
-        return reply(episode_pb2.AddEpisodeResponse, done, episode=_episode(done.entries[0]))
+        done = await calls.execute(self._commands, request, partial(add_episode, draft=draft))
+        return calls.reply(episode_pb2.AddEpisodeResponse, done, episode=_episode(done.entries[0]))
 
     async def ListEpisodes(
-        self, request: episode_pb2.ListEpisodesRequest, context: Context
+        self, request: episode_pb2.ListEpisodesRequest, context: calls.Context
     ) -> episode_pb2.ListEpisodesResponse:
         filter_ = EntryFilter(
             ItemKind.EPISODE,
@@ -50,17 +46,14 @@ class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
             since=incoming.instant(request, "since"),
         )
         skip = 0 if request.page_token else request.skip
-        page, total, next_token = await entry_page(self._reader, request, filter_, skip=skip)
-        found = type_pb2.LOOKUP_STATUS_FOUND if total else type_pb2.LOOKUP_STATUS_NOT_FOUND
-        near: Sequence[str] = ()
-        if not total and request.session_id:
-            near = await self._reader.read(
-                caller().space,
-                lambda tx, _: near_names(tx, NameKind.SESSION, request.session_id),
-            )
+        page, total, next_token = await calls.entry_page(self._reader, request, filter_, skip=skip)
+        found = calls.FOUND if total else calls.NOT_FOUND
+        names: Sequence[str] = ()
+        if not total:
+            names = await calls.near(self._reader, NameKind.SESSION, request.session_id)
         return episode_pb2.ListEpisodesResponse(
             status=found,
-            near_names=near,
+            near_names=names,
             episodes=[_episode(entry) for entry in page],
             total_count=total,
             next_page_token=next_token,

@@ -16,17 +16,17 @@ from google.protobuf.message import Message
 from concord_graph.domain.errors import FieldInvalid
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, ChangeApplied, ItemEffect
-from concord_graph.servicer import outgoing
+from concord_graph.servicer import calls, outgoing
 from concord_graph.servicer.actions import Actions, scope_of
-from concord_graph.servicer.calls import Context, execute, execute_as, reply
 from concord_graph.usecases.governed.apply import GovernedChange, GovernedChanges
 from concord_graph.usecases.governed.preview import Previews
 from concord_graph.usecases.governed.principal_keys import genesis, genesis_digest
 from concord_graph.usecases.read.attested import attested
 from concord_graph.usecases.read.reader import Reader
-from concord_graph.usecases.write.commands import Command, Commands, Done
+from concord_graph.usecases.write.commands import Commands, Done
 
 DIGESTS_PAGE = 200
+APPLY = "ApplyGovernedChange"
 GOVERNANCE = "governance"
 """The principal that applies changes, and the name under which it signs its own tokens."""
 
@@ -55,9 +55,9 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         self._action_digest = action_digest
 
     async def EnrolPrincipals(
-        self, request: governed_pb2.EnrolPrincipalsRequest, context: Context
+        self, request: governed_pb2.EnrolPrincipalsRequest, context: calls.Context
     ) -> governed_pb2.EnrolPrincipalsResponse:
-        done = await execute(
+        done = await calls.execute(
             self._commands,
             request,
             partial(
@@ -65,14 +65,14 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             ),
         )
         space = caller().space
-        return reply(
+        return calls.reply(
             governed_pb2.EnrolPrincipalsResponse,
             done,
             genesis_digest=await self._reader.read(space, genesis_digest),
         )
 
     async def PreviewChange(
-        self, request: governed_pb2.PreviewChangeRequest, context: Context
+        self, request: governed_pb2.PreviewChangeRequest, context: calls.Context
     ) -> governed_pb2.PreviewChangeResponse:
         who = caller()
         found = await self._previews.touched(
@@ -100,24 +100,24 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         )
 
     async def RevokeConsent(
-        self, request: governed_pb2.RevokeConsentRequest, context: Context
+        self, request: governed_pb2.RevokeConsentRequest, context: calls.Context
     ) -> governed_pb2.RevokeConsentResponse:
-        done = await execute(
+        done = await calls.execute(
             self._commands,
             request,
             partial(self._governed.revoke, envelope=request.revocation),
         )
-        return reply(governed_pb2.RevokeConsentResponse, done)
+        return calls.reply(governed_pb2.RevokeConsentResponse, done)
 
     async def GetGenesis(
-        self, request: governed_pb2.GetGenesisRequest, context: Context
+        self, request: governed_pb2.GetGenesisRequest, context: calls.Context
     ) -> governed_pb2.GetGenesisResponse:
         found = await self._reader.read(caller().space, genesis)
         if found is None:
-            return governed_pb2.GetGenesisResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
+            return governed_pb2.GetGenesisResponse(status=calls.NOT_FOUND)
         record, envelope, imported_seq = found
         return governed_pb2.GetGenesisResponse(
-            status=type_pb2.LOOKUP_STATUS_FOUND,
+            status=calls.FOUND,
             genesis=envelope,
             imported_seq=imported_seq,
             genesis_digest=record.digest,
@@ -134,7 +134,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         )
 
     async def GetConstitutiveDigests(
-        self, request: governed_pb2.GetConstitutiveDigestsRequest, context: Context
+        self, request: governed_pb2.GetConstitutiveDigestsRequest, context: calls.Context
     ) -> governed_pb2.GetConstitutiveDigestsResponse:
         size = request.page_size or DIGESTS_PAGE
         kind, time, last = page_cursor(request, (int, int, str)) or (int(ItemKind.EDGE), 0, "")
@@ -161,13 +161,13 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         )
 
     async def ApplyGovernedChange(
-        self, request: governed_pb2.ApplyGovernedChangeRequest, context: Context
+        self, request: governed_pb2.ApplyGovernedChangeRequest, context: calls.Context
     ) -> governed_pb2.ApplyGovernedChangeResponse:
         demand_service(GOVERNANCE, "granted:write")
         newest = (request.expected_state.seq, request.expected_state.change_digest)
         if request.action_erased:
             recall = partial(self._governed.recall, newest=newest)
-            return _applied(await self._execute(request, b"", recall))
+            return _applied(await calls.execute_as(self._commands, APPLY, request, b"", recall))
         if not request.HasField("action"):
             raise FieldInvalid("action", "is missing")
         try:
@@ -184,24 +184,16 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             changes_key=request.action.WhichOneof("action") == "change_key",
         )
         command = partial(self._governed.change, change=change)
-        done = await self._execute(request, _compared(request), command)
+        done = await calls.execute_as(self._commands, APPLY, request, _compared(request), command)
         if request.action.WhichOneof("action") == "erase_memory":
             self._erased()
         return _applied(done)
-
-    async def _execute(
-        self,
-        request: governed_pb2.ApplyGovernedChangeRequest,
-        compared: bytes,
-        command: Command[ChangeApplied],
-    ) -> Done[ChangeApplied]:
-        return await execute_as(self._commands, "ApplyGovernedChange", request, compared, command)
 
 
 def _applied(done: Done[ChangeApplied]) -> governed_pb2.ApplyGovernedChangeResponse:
     """Return the reply for an applied change."""
     result = done.result
-    message = reply(
+    message = calls.reply(
         governed_pb2.ApplyGovernedChangeResponse,
         done,
         effects=map(_effect, result.effects),

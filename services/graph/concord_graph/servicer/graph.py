@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concord.graph.v1 import graph_pb2, graph_pb2_grpc
-from concord.type.v1 import type_pb2
 from concord_chassis.call import deadline
 from concord_chassis.call.identity import caller
 from concord_chassis.call.opaque import page_cursor, page_token
 
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import Reads
-from concord_graph.servicer import incoming, outgoing
+from concord_graph.servicer import calls, incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import Context, execute, one_page, page_limit, reply
 from concord_graph.usecases.read.items import (
     get_edge,
     get_edge_of_triple,
     get_node,
     list_edges,
 )
-from concord_graph.usecases.read.near_names import near_names, near_triple
+from concord_graph.usecases.read.near_names import near_triple
 from concord_graph.usecases.read.neighbors import NeighborPage
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.read.shown import Shown
@@ -31,8 +29,6 @@ from concord_graph.usecases.write.commands import Commands
 DEFAULT_NEIGHBOR_PAGE = 20
 DEFAULT_PATH_DEPTH = 5
 DEFAULT_PATHS = 10
-_FOUND = type_pb2.LOOKUP_STATUS_FOUND
-_NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
 
 
 class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
@@ -44,10 +40,10 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         self._actions = actions
 
     async def UpsertNode(
-        self, request: graph_pb2.UpsertNodeRequest, context: Context
+        self, request: graph_pb2.UpsertNodeRequest, context: calls.Context
     ) -> graph_pb2.UpsertNodeResponse:
-        done = await execute(self._commands, request, self._actions.upsert_node(request))
-        return reply(
+        done = await calls.execute(self._commands, request, self._actions.upsert_node(request))
+        return calls.reply(
             graph_pb2.UpsertNodeResponse,
             done,
             node=outgoing.done_node(done),
@@ -55,7 +51,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         )
 
     async def GetNode(
-        self, request: graph_pb2.GetNodeRequest, context: Context
+        self, request: graph_pb2.GetNodeRequest, context: calls.Context
     ) -> graph_pb2.GetNodeResponse:
         as_of, name = incoming.as_of(request), incoming.text(request.name)
         node = await self._reader.read(
@@ -64,42 +60,42 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             brief=True,
         )
         if node is None:
-            near = await self._reader.read(
-                caller().space, lambda tx, _: near_names(tx, NameKind.NODE, name)
-            )
-            return graph_pb2.GetNodeResponse(status=_NOT_FOUND, near_names=near)
-        return graph_pb2.GetNodeResponse(status=_FOUND, node=outgoing.node(node))
+            names = await calls.near(self._reader, NameKind.NODE, name)
+            return graph_pb2.GetNodeResponse(status=calls.NOT_FOUND, near_names=names)
+        return graph_pb2.GetNodeResponse(status=calls.FOUND, node=outgoing.node(node))
 
     async def UpdateNode(
-        self, request: graph_pb2.UpdateNodeRequest, context: Context
+        self, request: graph_pb2.UpdateNodeRequest, context: calls.Context
     ) -> graph_pb2.UpdateNodeResponse:
-        done = await execute(self._commands, request, self._actions.update_node(request))
-        return reply(graph_pb2.UpdateNodeResponse, done, node=outgoing.done_node(done))
+        done = await calls.execute(self._commands, request, self._actions.update_node(request))
+        return calls.reply(graph_pb2.UpdateNodeResponse, done, node=outgoing.done_node(done))
 
     async def DeleteNode(
-        self, request: graph_pb2.DeleteNodeRequest, context: Context
+        self, request: graph_pb2.DeleteNodeRequest, context: calls.Context
     ) -> graph_pb2.DeleteNodeResponse:
-        done = await execute(self._commands, request, self._actions.delete_node(request))
-        return reply(graph_pb2.DeleteNodeResponse, done, deleted_edge_count=done.result.edge_count)
+        done = await calls.execute(self._commands, request, self._actions.delete_node(request))
+        return calls.reply(
+            graph_pb2.DeleteNodeResponse, done, deleted_edge_count=done.result.edge_count
+        )
 
     async def ListNodes(
-        self, request: graph_pb2.ListNodesRequest, context: Context
+        self, request: graph_pb2.ListNodesRequest, context: calls.Context
     ) -> graph_pb2.ListNodesResponse:
         after = page_cursor(request, str) or ""
         label = incoming.text(request.label)
-        as_of, limit = incoming.as_of(request), page_limit(request)
+        as_of, limit = incoming.as_of(request), calls.page_limit(request)
         found = await self._reader.read(
             caller().space, lambda tx, now: tx.list_nodes(label, as_of.at(now), after, limit)
         )
-        nodes, token = one_page(request, found, lambda last: last.name)
+        nodes, token = calls.one_page(request, found, lambda last: last.name)
         return graph_pb2.ListNodesResponse(nodes=map(outgoing.node, nodes), next_page_token=token)
 
     async def UpsertEdge(
-        self, request: graph_pb2.UpsertEdgeRequest, context: Context
+        self, request: graph_pb2.UpsertEdgeRequest, context: calls.Context
     ) -> graph_pb2.UpsertEdgeResponse:
         command = self._actions.upsert_edge(request)
-        done = await execute(self._commands, request, command, session_id=request.session_id)
-        return reply(
+        done = await calls.execute(self._commands, request, command, session_id=request.session_id)
+        return calls.reply(
             graph_pb2.UpsertEdgeResponse,
             done,
             edge=outgoing.done_edge(done),
@@ -107,14 +103,14 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         )
 
     async def GetEdge(
-        self, request: graph_pb2.GetEdgeRequest, context: Context
+        self, request: graph_pb2.GetEdgeRequest, context: calls.Context
     ) -> graph_pb2.GetEdgeResponse:
         shown = await self._edge(request)
         if shown is None:
             near = await self._near_triple(request)
-            return graph_pb2.GetEdgeResponse(status=_NOT_FOUND, near_names=near)
+            return graph_pb2.GetEdgeResponse(status=calls.NOT_FOUND, near_names=near)
         edge = outgoing.edge(shown, shown.valid)
-        return graph_pb2.GetEdgeResponse(status=_FOUND, edge=edge)
+        return graph_pb2.GetEdgeResponse(status=calls.FOUND, edge=edge)
 
     async def _edge(self, request: graph_pb2.GetEdgeRequest) -> Shown | None:
         as_of = incoming.as_of(request)
@@ -140,36 +136,36 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         )
 
     async def UpdateEdge(
-        self, request: graph_pb2.UpdateEdgeRequest, context: Context
+        self, request: graph_pb2.UpdateEdgeRequest, context: calls.Context
     ) -> graph_pb2.UpdateEdgeResponse:
         command = self._actions.update_edge(request)
-        done = await execute(self._commands, request, command, session_id=request.session_id)
-        return reply(graph_pb2.UpdateEdgeResponse, done, edge=outgoing.done_edge(done))
+        done = await calls.execute(self._commands, request, command, session_id=request.session_id)
+        return calls.reply(graph_pb2.UpdateEdgeResponse, done, edge=outgoing.done_edge(done))
 
     async def DeleteEdge(
-        self, request: graph_pb2.DeleteEdgeRequest, context: Context
+        self, request: graph_pb2.DeleteEdgeRequest, context: calls.Context
     ) -> graph_pb2.DeleteEdgeResponse:
         command = self._actions.delete_edge(request)
-        done = await execute(self._commands, request, command, session_id=request.session_id)
-        return reply(graph_pb2.DeleteEdgeResponse, done)
+        done = await calls.execute(self._commands, request, command, session_id=request.session_id)
+        return calls.reply(graph_pb2.DeleteEdgeResponse, done)
 
     async def ListEdges(
-        self, request: graph_pb2.ListEdgesRequest, context: Context
+        self, request: graph_pb2.ListEdgesRequest, context: calls.Context
     ) -> graph_pb2.ListEdgesResponse:
         after = page_cursor(request, str) or ""
         filter_ = incoming.edge_filter(request.filter)
-        as_of, limit = incoming.as_of(request), page_limit(request)
+        as_of, limit = incoming.as_of(request), calls.page_limit(request)
         found = await self._reader.read(
             caller().space,
             lambda tx, now: list_edges(tx, filter_, as_of.at(now), now, after=after, limit=limit),
         )
-        shown, token = one_page(request, found, lambda last: last.view.item.id)
+        shown, token = calls.one_page(request, found, lambda last: last.view.item.id)
         return graph_pb2.ListEdgesResponse(
             edges=[outgoing.edge(one, one.valid) for one in shown], next_page_token=token
         )
 
     async def QueryNeighbors(
-        self, request: graph_pb2.QueryNeighborsRequest, context: Context
+        self, request: graph_pb2.QueryNeighborsRequest, context: calls.Context
     ) -> graph_pb2.QueryNeighborsResponse:
         cursor = page_cursor(request, (int, (float, int, str)))
         pinned, after = (cursor[0], tuple(cursor[1])) if cursor else (None, None)
@@ -184,13 +180,13 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             limit=request.page_size or DEFAULT_NEIGHBOR_PAGE,
         )
         if page is None:
-            return graph_pb2.QueryNeighborsResponse(status=_NOT_FOUND)
+            return graph_pb2.QueryNeighborsResponse(status=calls.NOT_FOUND)
         if not request.peek:
             passed = (reached.edge_id for reached, _ in page.entries)
             self._reader.count(caller().space, passed, request.session_id)
         last = page.entries[-1][0].rank if page.entries else None
         reply = graph_pb2.QueryNeighborsResponse(
-            status=_FOUND,
+            status=calls.FOUND,
             next_page_token=page_token(request, [page.now, last]) if page.has_more else "",
             truncated=page.truncated,
             visited_edge_count=page.visited,
@@ -199,7 +195,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         return reply
 
     async def FindPath(
-        self, request: graph_pb2.FindPathRequest, context: Context
+        self, request: graph_pb2.FindPathRequest, context: calls.Context
     ) -> graph_pb2.FindPathResponse:
         start = incoming.end_ref(request.start, "start")
         end = incoming.end_ref(request.end, "end")
@@ -217,7 +213,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             ),
         )
         if page is None:
-            return graph_pb2.FindPathResponse(status=_NOT_FOUND)
+            return graph_pb2.FindPathResponse(status=calls.NOT_FOUND)
         if not request.peek:
             self._reader.count(caller().space, page.edges, request.session_id)
         paths = []
@@ -232,7 +228,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
                 path.path_relevance *= edge.relevance
             paths.append(path)
         return graph_pb2.FindPathResponse(
-            status=_FOUND, paths=paths, truncated=page.found.truncated
+            status=calls.FOUND, paths=paths, truncated=page.found.truncated
         )
 
 

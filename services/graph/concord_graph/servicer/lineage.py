@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from concord.graph.v1 import lineage_pb2, lineage_pb2_grpc
-from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
 
-from concord_graph.servicer import incoming, outgoing
+from concord_graph.servicer import calls, incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import Context, execute, reply
 from concord_graph.usecases.read.chains import shown_chain
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
@@ -23,10 +21,10 @@ class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):
         self._actions = actions
 
     async def AddLineage(
-        self, request: lineage_pb2.AddLineageRequest, context: Context
+        self, request: lineage_pb2.AddLineageRequest, context: calls.Context
     ) -> lineage_pb2.AddLineageResponse:
-        done = await execute(self._commands, request, self._actions.add_lineage(request))
-        return reply(
+        done = await calls.execute(self._commands, request, self._actions.add_lineage(request))
+        return calls.reply(
             lineage_pb2.AddLineageResponse,
             done,
             edge=outgoing.done_edge(done),
@@ -34,17 +32,17 @@ class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):
         )
 
     async def GetLineage(
-        self, request: lineage_pb2.GetLineageRequest, context: Context
+        self, request: lineage_pb2.GetLineageRequest, context: calls.Context
     ) -> lineage_pb2.GetLineageResponse:
         as_of = incoming.as_of(request)
         found = await self._reader.read(
             caller().space, lambda tx, now: shown_chain(tx, request.id, as_of.at(now), now)
         )
         if found is None:
-            return lineage_pb2.GetLineageResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
+            return lineage_pb2.GetLineageResponse(status=calls.NOT_FOUND)
         chain, edges = found
         return lineage_pb2.GetLineageResponse(
-            status=type_pb2.LOOKUP_STATUS_FOUND,
+            status=calls.FOUND,
             items=[outgoing.lineage_item(link, chain.valid) for link in chain.items],
             edges=[outgoing.edge(shown, shown.valid) for shown in edges],
             truncated=chain.truncated,

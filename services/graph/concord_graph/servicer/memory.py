@@ -18,17 +18,13 @@ from concord_graph.domain.errors import FieldInvalid, TooManyFacts
 from concord_graph.domain.items import is_erased
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import BatchAdded
-from concord_graph.servicer import incoming, outgoing
+from concord_graph.servicer import calls, incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import Context, execute, execute_as, one_page, page_limit, reply
 from concord_graph.usecases.read.items import get_memory, history, list_memories
-from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import BatchRefused, Commands, Done
 
-_FOUND = type_pb2.LOOKUP_STATUS_FOUND
 _ERASED = type_pb2.LOOKUP_STATUS_ERASED
-_NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
 
 MOST_FACTS = 50
 """Facts of a batch's memories together. Each is some ten statements in one transaction, for which
@@ -61,10 +57,10 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         self._erased = erased
 
     async def AddMemory(
-        self, request: memory_pb2.AddMemoryRequest, context: Context
+        self, request: memory_pb2.AddMemoryRequest, context: calls.Context
     ) -> memory_pb2.AddMemoryResponse:
-        done = await execute(self._commands, request, self._actions.add_memory(request))
-        return reply(
+        done = await calls.execute(self._commands, request, self._actions.add_memory(request))
+        return calls.reply(
             memory_pb2.AddMemoryResponse,
             done,
             memory=_noted(outgoing.done_memory(done)),
@@ -74,12 +70,12 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def BatchAddMemories(
         self,
         request_iterator: AsyncIterator[memory_pb2.BatchAddMemoriesRequest],
-        context: Context,
+        context: calls.Context,
     ) -> memory_pb2.BatchAddMemoriesResponse:
         header, drafts, compared = await _read_batch(request_iterator)
         tracing.note({"gen_ai.memory.record.count": len(drafts)})
         try:
-            done = await execute_as(
+            done = await calls.execute_as(
                 self._commands,
                 "BatchAddMemories",
                 header,
@@ -109,7 +105,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         return errors
 
     async def GetMemory(
-        self, request: memory_pb2.GetMemoryRequest, context: Context
+        self, request: memory_pb2.GetMemoryRequest, context: calls.Context
     ) -> memory_pb2.GetMemoryResponse:
         as_of, external_id = incoming.as_of(request), incoming.text(request.external_id)
         shown = await self._reader.read(
@@ -121,43 +117,43 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         )
         if shown is None:
             kind = NameKind.MEMORY_ID if request.id else NameKind.EXTERNAL_ID
-            near = await self._reader.read(
-                caller().space, lambda tx, _: near_names(tx, kind, request.id or external_id)
-            )
-            return memory_pb2.GetMemoryResponse(status=_NOT_FOUND, near_names=near)
+            names = await calls.near(self._reader, kind, request.id or external_id)
+            return memory_pb2.GetMemoryResponse(status=calls.NOT_FOUND, near_names=names)
         self._reader.count_item(caller().space, shown, request.session_id, peek=request.peek)
         memory = outgoing.memory(shown, shown.valid)
-        status = _ERASED if is_erased(shown.view.item) else _FOUND
+        status = _ERASED if is_erased(shown.view.item) else calls.FOUND
         return memory_pb2.GetMemoryResponse(status=status, memory=memory)
 
     async def UpdateMemory(
-        self, request: memory_pb2.UpdateMemoryRequest, context: Context
+        self, request: memory_pb2.UpdateMemoryRequest, context: calls.Context
     ) -> memory_pb2.UpdateMemoryResponse:
-        done = await execute(self._commands, request, self._actions.update_memory(request))
-        return reply(
+        done = await calls.execute(self._commands, request, self._actions.update_memory(request))
+        return calls.reply(
             memory_pb2.UpdateMemoryResponse, done, memory=_noted(outgoing.done_memory(done))
         )
 
     async def ForgetMemory(
-        self, request: memory_pb2.ForgetMemoryRequest, context: Context
+        self, request: memory_pb2.ForgetMemoryRequest, context: calls.Context
     ) -> memory_pb2.ForgetMemoryResponse:
-        done = await execute(self._commands, request, self._actions.forget_memory(request))
-        return reply(
+        done = await calls.execute(self._commands, request, self._actions.forget_memory(request))
+        return calls.reply(
             memory_pb2.ForgetMemoryResponse, done, memory=_noted(outgoing.done_memory(done))
         )
 
     async def RestoreMemory(
-        self, request: memory_pb2.RestoreMemoryRequest, context: Context
+        self, request: memory_pb2.RestoreMemoryRequest, context: calls.Context
     ) -> memory_pb2.RestoreMemoryResponse:
-        done = await execute(self._commands, request, self._actions.restore_memory(request))
-        return reply(memory_pb2.RestoreMemoryResponse, done, memory=outgoing.done_memory(done))
+        done = await calls.execute(self._commands, request, self._actions.restore_memory(request))
+        return calls.reply(
+            memory_pb2.RestoreMemoryResponse, done, memory=outgoing.done_memory(done)
+        )
 
     async def EraseMemory(
-        self, request: memory_pb2.EraseMemoryRequest, context: Context
+        self, request: memory_pb2.EraseMemoryRequest, context: calls.Context
     ) -> memory_pb2.EraseMemoryResponse:
-        done = await execute(self._commands, request, self._actions.erase_memory(request))
+        done = await calls.execute(self._commands, request, self._actions.erase_memory(request))
         self._erased()
-        return reply(
+        return calls.reply(
             memory_pb2.EraseMemoryResponse,
             done,
             erase_id=done.result.erase_id,
@@ -165,29 +161,29 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         )
 
     async def GetEraseReceipt(
-        self, request: memory_pb2.GetEraseReceiptRequest, context: Context
+        self, request: memory_pb2.GetEraseReceiptRequest, context: calls.Context
     ) -> memory_pb2.GetEraseReceiptResponse:
         erasure = await self._reader.read(
             caller().space,
             lambda tx, _: tx.erasure(erase_id=request.erase_id, memory_id=request.memory_id),
         )
         if erasure is None:
-            return memory_pb2.GetEraseReceiptResponse(status=_NOT_FOUND)
+            return memory_pb2.GetEraseReceiptResponse(status=calls.NOT_FOUND)
         receipt = outgoing.erase_receipt(erasure)
-        return memory_pb2.GetEraseReceiptResponse(status=_FOUND, receipt=receipt)
+        return memory_pb2.GetEraseReceiptResponse(status=calls.FOUND, receipt=receipt)
 
     async def ConfirmErase(
-        self, request: memory_pb2.ConfirmEraseRequest, context: Context
+        self, request: memory_pb2.ConfirmEraseRequest, context: calls.Context
     ) -> memory_pb2.ConfirmEraseResponse:
-        done = await execute(
+        done = await calls.execute(
             self._commands,
             request,
             partial(self._actions.erasing.confirm, memory_id=request.memory_id),
         )
-        return reply(memory_pb2.ConfirmEraseResponse, done)
+        return calls.reply(memory_pb2.ConfirmEraseResponse, done)
 
     async def ListTriggers(
-        self, request: memory_pb2.ListTriggersRequest, context: Context
+        self, request: memory_pb2.ListTriggersRequest, context: calls.Context
     ) -> memory_pb2.ListTriggersResponse:
         found = await self._reader.read(caller().space, lambda tx, _: tx.triggered(MOST_TRIGGERED))
         return memory_pb2.ListTriggersResponse(
@@ -198,19 +194,19 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         )
 
     async def ListMemories(
-        self, request: memory_pb2.ListMemoriesRequest, context: Context
+        self, request: memory_pb2.ListMemoriesRequest, context: calls.Context
     ) -> memory_pb2.ListMemoriesResponse:
         cursor = page_cursor(request, (int, str))
         before = (int(cursor[0]), str(cursor[1])) if cursor else None
         filter_ = incoming.memory_filter(request)
-        as_of, limit = incoming.as_of(request), page_limit(request)
+        as_of, limit = incoming.as_of(request), calls.page_limit(request)
         found = await self._reader.read(
             caller().space,
             lambda tx, now: list_memories(
                 tx, filter_, as_of.at(now), now, before=before, limit=limit
             ),
         )
-        shown, token = one_page(
+        shown, token = calls.one_page(
             request, found, lambda last: [last.view.item.create_time, last.view.item.id]
         )
         return memory_pb2.ListMemoriesResponse(
@@ -218,17 +214,17 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         )
 
     async def GetMemoryHistory(
-        self, request: memory_pb2.GetMemoryHistoryRequest, context: Context
+        self, request: memory_pb2.GetMemoryHistoryRequest, context: calls.Context
     ) -> memory_pb2.GetMemoryHistoryResponse:
         before = page_cursor(request, int) or 2**62
-        as_of, limit = incoming.as_of(request), page_limit(request)
+        as_of, limit = incoming.as_of(request), calls.page_limit(request)
         found = await self._reader.read(
             caller().space,
             lambda tx, now: history(
                 tx, request.id, as_of.at(now), before_revision=before, limit=limit
             ),
         )
-        versions, token = one_page(request, found, lambda last: last.revision.number)
+        versions, token = calls.one_page(request, found, lambda last: last.revision.number)
         return memory_pb2.GetMemoryHistoryResponse(
             versions=map(outgoing.version, versions), next_page_token=token
         )
@@ -268,4 +264,4 @@ def _batch_reply(done: Done[BatchAdded]) -> memory_pb2.BatchAddMemoriesResponse:
         )
         for one in done.result.memories
     ]
-    return reply(memory_pb2.BatchAddMemoriesResponse, done, results=results)
+    return calls.reply(memory_pb2.BatchAddMemoriesResponse, done, results=results)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from concord.graph.v1 import relation_pb2, relation_pb2_grpc
-from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
 from concord_chassis.call.opaque import page_cursor
 
 from concord_graph.domain.spelling import NameKind
-from concord_graph.servicer import incoming, outgoing
+from concord_graph.servicer import calls, incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import Context, execute, one_page, page_limit, reply
-from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.read.walks import FollowedPage, followed_page
 from concord_graph.usecases.write.commands import Commands
@@ -26,10 +23,10 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
         self._actions = actions
 
     async def DeclareRelation(
-        self, request: relation_pb2.DeclareRelationRequest, context: Context
+        self, request: relation_pb2.DeclareRelationRequest, context: calls.Context
     ) -> relation_pb2.DeclareRelationResponse:
-        done = await execute(self._commands, request, self._actions.declare_relation(request))
-        return reply(
+        done = await calls.execute(self._commands, request, self._actions.declare_relation(request))
+        return calls.reply(
             relation_pb2.DeclareRelationResponse,
             done,
             relation=outgoing.done_relation(done),
@@ -37,21 +34,21 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
         )
 
     async def ListRelations(
-        self, request: relation_pb2.ListRelationsRequest, context: Context
+        self, request: relation_pb2.ListRelationsRequest, context: calls.Context
     ) -> relation_pb2.ListRelationsResponse:
         after = page_cursor(request, str) or ""
         as_of = incoming.as_of(request)
         found = await self._reader.read(
             caller().space,
-            lambda tx, now: tx.list_relations(as_of.at(now), after, page_limit(request)),
+            lambda tx, now: tx.list_relations(as_of.at(now), after, calls.page_limit(request)),
         )
-        relations, token = one_page(request, found, lambda last: last.name)
+        relations, token = calls.one_page(request, found, lambda last: last.name)
         return relation_pb2.ListRelationsResponse(
             relations=map(outgoing.relation, relations), next_page_token=token
         )
 
     async def FollowRelations(
-        self, request: relation_pb2.FollowRelationsRequest, context: Context
+        self, request: relation_pb2.FollowRelationsRequest, context: calls.Context
     ) -> relation_pb2.FollowRelationsResponse:
         space = caller().space
         start = incoming.end_ref(request.start, "start")
@@ -61,19 +58,15 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
             space, lambda tx, now: followed_page(tx, start, relations, as_of, now)
         )
         if page is None:
-            near = await self._reader.read(
-                space, lambda tx, _: near_names(tx, NameKind.NODE, start.name)
-            )
-            return relation_pb2.FollowRelationsResponse(
-                status=type_pb2.LOOKUP_STATUS_NOT_FOUND, near_names=near
-            )
+            names = await calls.near(self._reader, NameKind.NODE, start.name)
+            return relation_pb2.FollowRelationsResponse(status=calls.NOT_FOUND, near_names=names)
         if not request.peek:
             self._reader.count(space, page.edges, request.session_id)
         return _followed(page)
 
 
 def _followed(page: FollowedPage) -> relation_pb2.FollowRelationsResponse:
-    reply = relation_pb2.FollowRelationsResponse(status=type_pb2.LOOKUP_STATUS_FOUND)
+    reply = relation_pb2.FollowRelationsResponse(status=calls.FOUND)
     for hop in page.hops:
         reply.hops.add(
             relation=hop.relation,

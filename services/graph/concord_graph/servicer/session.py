@@ -5,12 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from concord.graph.v1 import session_pb2, session_pb2_grpc
-from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
 from concord_chassis.call.opaque import page_cursor
 
-from concord_graph.servicer import incoming, outgoing
-from concord_graph.servicer.calls import Context, execute, one_page, page_limit, reply
+from concord_graph.servicer import calls, incoming, outgoing
 from concord_graph.usecases.memory.sessions import end_session
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
@@ -29,7 +27,7 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         self._reader = reader
 
     async def EndSession(
-        self, request: session_pb2.EndSessionRequest, context: Context
+        self, request: session_pb2.EndSessionRequest, context: calls.Context
     ) -> session_pb2.EndSessionResponse:
         await self._reader.flush()  # a use from before the end must not begin it anew
         command = partial(
@@ -37,42 +35,39 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
             session_id=request.session_id,
             last_use_time=incoming.instant(request, "last_use_time"),
         )
-        done = await execute(self._commands, request, command)
-        return reply(
+        done = await calls.execute(self._commands, request, command)
+        return calls.reply(
             session_pb2.EndSessionResponse, done, session=outgoing.session(done.result.session)
         )
 
     async def GetSession(
-        self, request: session_pb2.GetSessionRequest, context: Context
+        self, request: session_pb2.GetSessionRequest, context: calls.Context
     ) -> session_pb2.GetSessionResponse:
         await self._reader.flush()
         found = await self._reader.read(
             caller().space, lambda tx, _: tx.session(request.session_id)
         )
         if found is None:
-            status = type_pb2.LOOKUP_STATUS_NOT_FOUND
-            return session_pb2.GetSessionResponse(status=status)
-        return session_pb2.GetSessionResponse(
-            status=type_pb2.LOOKUP_STATUS_FOUND, session=outgoing.session(found)
-        )
+            return session_pb2.GetSessionResponse(status=calls.NOT_FOUND)
+        return session_pb2.GetSessionResponse(status=calls.FOUND, session=outgoing.session(found))
 
     async def ListSessions(
-        self, request: session_pb2.ListSessionsRequest, context: Context
+        self, request: session_pb2.ListSessionsRequest, context: calls.Context
     ) -> session_pb2.ListSessionsResponse:
         cursor = page_cursor(request, (int, str))
         before = (cursor[0], cursor[1]) if cursor else None
         filter_ = incoming.session_filter(request)
         await self._reader.flush()
         found = await self._reader.read(
-            caller().space, lambda tx, _: tx.sessions(filter_, before, page_limit(request))
+            caller().space, lambda tx, _: tx.sessions(filter_, before, calls.page_limit(request))
         )
-        sessions, token = one_page(request, found, lambda last: [last.last_use_time, last.id])
+        sessions, token = calls.one_page(request, found, lambda last: [last.last_use_time, last.id])
         return session_pb2.ListSessionsResponse(
             sessions=map(outgoing.session, sessions), next_page_token=token
         )
 
     async def ListCoReads(
-        self, request: session_pb2.ListCoReadsRequest, context: Context
+        self, request: session_pb2.ListCoReadsRequest, context: calls.Context
     ) -> session_pb2.ListCoReadsResponse:
         found = await self._reader.read(
             caller().space, lambda tx, _: tx.co_reads(request.session_id, MOST_PAIRS)
@@ -90,7 +85,7 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         )
 
     async def ListRestated(
-        self, request: session_pb2.ListRestatedRequest, context: Context
+        self, request: session_pb2.ListRestatedRequest, context: calls.Context
     ) -> session_pb2.ListRestatedResponse:
         least = request.least_sessions or 2
         sessions = list(request.session_ids)

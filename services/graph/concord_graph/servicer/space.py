@@ -9,14 +9,12 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from concord.graph.v1 import space_pb2, space_pb2_grpc
-from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
 from concord_chassis.call.opaque import page_cursor
 
 from concord_graph.domain.errors import ExportInvalid, FieldInvalid
 from concord_graph.domain.items import AsOf
-from concord_graph.servicer import incoming, outgoing
-from concord_graph.servicer.calls import Context, execute_as, one_page, page_limit, reply
+from concord_graph.servicer import calls, incoming, outgoing
 from concord_graph.usecases.governed.apply import GovernedChanges, Restore
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.read.reader import Reader
@@ -24,8 +22,6 @@ from concord_graph.usecases.transfer.exports import Exports
 from concord_graph.usecases.transfer.full_import import Upload, import_space
 from concord_graph.usecases.write.commands import IMPORT, Commands
 
-_FOUND = type_pb2.LOOKUP_STATUS_FOUND
-_NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
 EXPORT_CHUNK_CHARACTERS = 500_000
 MOST_IMPORTED_BYTES = 8 << 30
 """Bytes of disk that an import may take while it is received."""
@@ -57,7 +53,7 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
         self._erased = erased
 
     async def CountByType(
-        self, request: space_pb2.CountByTypeRequest, context: Context
+        self, request: space_pb2.CountByTypeRequest, context: calls.Context
     ) -> space_pb2.CountByTypeResponse:
         as_of = incoming.as_of(request)
         counts = await self._reader.read(caller().space, lambda tx, now: tx.counts(as_of.at(now)))
@@ -70,24 +66,24 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
             episodes=counts.episodes,
             working_memory=counts.working_memory,
             working_memory_stale=counts.working_memory_stale,
-            status=_FOUND if counts.anything else _NOT_FOUND,
+            status=calls.FOUND if counts.anything else calls.NOT_FOUND,
         )
 
     async def ListOperations(
-        self, request: space_pb2.ListOperationsRequest, context: Context
+        self, request: space_pb2.ListOperationsRequest, context: calls.Context
     ) -> space_pb2.ListOperationsResponse:
         beyond = page_cursor(request, int)
         filter_ = incoming.operation_filter(request)
         found = await self._reader.read(
-            caller().space, lambda tx, _: tx.operations(filter_, beyond, page_limit(request))
+            caller().space, lambda tx, _: tx.operations(filter_, beyond, calls.page_limit(request))
         )
-        changes, token = one_page(request, found, lambda last: last.seq)
+        changes, token = calls.one_page(request, found, lambda last: last.seq)
         return space_pb2.ListOperationsResponse(
             operations=map(outgoing.operation, changes), next_page_token=token
         )
 
     async def ExportSpace(
-        self, request: space_pb2.ExportSpaceRequest, context: Context
+        self, request: space_pb2.ExportSpaceRequest, context: calls.Context
     ) -> AsyncIterator[space_pb2.ExportSpaceResponse]:
         space, as_of = caller().space, incoming.as_of(request)
         if request.form == space_pb2.EXPORT_FORM_FULL:
@@ -109,12 +105,12 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
     async def ImportSpace(
         self,
         request_iterator: AsyncIterator[space_pb2.ImportSpaceRequest],
-        context: Context,
+        context: calls.Context,
     ) -> space_pb2.ImportSpaceResponse:
         with TemporaryFile() as file:
             header, upload, line_count = await _received(request_iterator, file)
             restore = Restore(header.restore_grant, header.enrolment_secret)
-            done = await execute_as(
+            done = await calls.execute_as(
                 self._commands,
                 IMPORT,
                 header,
@@ -128,7 +124,7 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
                 ),
             )
         self._erased()
-        return reply(
+        return calls.reply(
             space_pb2.ImportSpaceResponse, done, export_digest=upload.digest, line_count=line_count
         )
 

@@ -9,8 +9,7 @@ from concord.graph.v1 import working_memory_pb2, working_memory_pb2_grpc
 from concord_graph.domain.drafts import WorkingDraft
 from concord_graph.domain.items import Entry, Importance, ItemKind
 from concord_graph.ports import EntryFilter
-from concord_graph.servicer import outgoing
-from concord_graph.servicer.calls import Context, entry_page, execute, reply
+from concord_graph.servicer import calls, outgoing
 from concord_graph.usecases.memory.entries import STALE, WorkingMemory
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
@@ -25,28 +24,28 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
         self._working = working
 
     async def PutWorkingMemory(
-        self, request: working_memory_pb2.PutWorkingMemoryRequest, context: Context
+        self, request: working_memory_pb2.PutWorkingMemoryRequest, context: calls.Context
     ) -> working_memory_pb2.PutWorkingMemoryResponse:
         draft = WorkingDraft(request.content, Importance(request.importance), request.session_id)
-        done = await execute(
+        done = await calls.execute(
             self._commands,
             request,
             partial(self._working.put, draft=draft),
         )
         entry, *evicted = map(_entry, done.entries)
-        return reply(
+        return calls.reply(
             working_memory_pb2.PutWorkingMemoryResponse, done, entry=entry, evicted=evicted
         )
 
     async def ListWorkingMemory(
-        self, request: working_memory_pb2.ListWorkingMemoryRequest, context: Context
+        self, request: working_memory_pb2.ListWorkingMemoryRequest, context: calls.Context
     ) -> working_memory_pb2.ListWorkingMemoryResponse:
         filter_ = EntryFilter(
             ItemKind.WORKING_MEMORY,
             shelf=STALE if request.stale else "",
             session_id=request.session_id,
         )
-        page, total, next_token = await entry_page(self._reader, request, filter_)
+        page, total, next_token = await calls.entry_page(self._reader, request, filter_)
         return working_memory_pb2.ListWorkingMemoryResponse(
             entries=map(_entry, page),
             next_page_token=next_token,
@@ -55,19 +54,19 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
         )
 
     async def RemoveWorkingMemory(
-        self, request: working_memory_pb2.RemoveWorkingMemoryRequest, context: Context
+        self, request: working_memory_pb2.RemoveWorkingMemoryRequest, context: calls.Context
     ) -> working_memory_pb2.RemoveWorkingMemoryResponse:
-        done = await execute(
+        done = await calls.execute(
             self._commands,
             request,
             partial(self._working.remove, entry_id=request.id),
         )
-        return reply(working_memory_pb2.RemoveWorkingMemoryResponse, done)
+        return calls.reply(working_memory_pb2.RemoveWorkingMemoryResponse, done)
 
     async def ClearWorkingMemory(
-        self, request: working_memory_pb2.ClearWorkingMemoryRequest, context: Context
+        self, request: working_memory_pb2.ClearWorkingMemoryRequest, context: calls.Context
     ) -> working_memory_pb2.ClearWorkingMemoryResponse:
-        done = await execute(
+        done = await calls.execute(
             self._commands,
             request,
             partial(
@@ -76,7 +75,7 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
                 include_stale=request.include_stale,
             ),
         )
-        return reply(
+        return calls.reply(
             working_memory_pb2.ClearWorkingMemoryResponse, done, removed_count=done.result.count
         )
 
