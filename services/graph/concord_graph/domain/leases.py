@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LEASE_MICROSECONDS = 10_000_000
-"""From a lease's last renewal until another holder may take it."""
+LEASE_SECONDS = 10
+"""Seconds from a lease's last renewal until another holder may take it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
 
 from concord_graph.domain.items import is_erased
-from concord_graph.domain.leases import LEASE_MICROSECONDS, Lease, LeaseKey
+from concord_graph.domain.leases import LEASE_SECONDS, Lease, LeaseKey
 from concord_graph.ports import Change, Clock, GraphStore, Imported, State
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.calls import Context
@@ -24,6 +24,7 @@ from concord_graph.usecases.read.states import FEW, states
 
 CHANGES_A_MESSAGE = 500
 KEEP_ALIVE_SECONDS = 10.0
+_LEASE_MICROSECONDS = LEASE_SECONDS * 1_000_000
 _NEVER = Imported(0, b"")
 
 gather = asyncio.sleep
@@ -82,7 +83,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         self, request: feed_pb2.AcquireLeaseRequest, context: Context
     ) -> feed_pb2.AcquireLeaseResponse:
         now = self._clock()
-        until = now + LEASE_MICROSECONDS
+        until = now + _LEASE_MICROSECONDS
         lease = await self._store.acquire_lease(_lease_key(request), request.holder, now, until)
         return feed_pb2.AcquireLeaseResponse(
             acquired=lease.is_held_by(request.holder, now),
@@ -94,7 +95,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         self, request: feed_pb2.RenewLeaseRequest, context: Context
     ) -> feed_pb2.RenewLeaseResponse:
         now = self._clock()
-        lease = Lease(request.holder, request.fencing_number, now + LEASE_MICROSECONDS)
+        lease = Lease(request.holder, request.fencing_number, now + _LEASE_MICROSECONDS)
         renewed = await self._store.renew_lease(_lease_key(request), lease, now)
         return feed_pb2.RenewLeaseResponse(renewed=renewed)
 
