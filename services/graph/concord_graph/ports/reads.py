@@ -117,7 +117,7 @@ class ListReads(Protocol):
         *,
         before: tuple[int, int] | None = None,
         skip: int = 0,
-        limit: int,
+        limit: int = 2**31 - 1,
     ) -> tuple[Sequence[Entry], int]:
         """Return live entries by (rank, record_from) descending, and the number of all matches.
 

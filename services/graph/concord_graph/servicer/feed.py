@@ -17,10 +17,9 @@ from concord_graph.servicer.calls import Context
 from concord_graph.usecases.governed.apply import register
 from concord_graph.usecases.governed.change_digest import digest_at, digest_of
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
-from concord_graph.usecases.read.feed_digests import DIGEST_BYTES, digests
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.read.shown import Shown
-from concord_graph.usecases.read.states import FEW, states
+from concord_graph.usecases.read.states import DIGEST_BYTES, FEW, digests, states
 
 CHANGES_A_MESSAGE = 500
 KEEP_ALIVE_SECONDS = 10.0

@@ -80,7 +80,7 @@ class LayerReads(SpaceTransaction):
         *,
         before: tuple[int, int] | None = None,
         skip: int = 0,
-        limit: int,
+        limit: int = 2**31 - 1,
     ) -> tuple[Sequence[Entry], int]:
         at_sides = None
         if filter_.sides:

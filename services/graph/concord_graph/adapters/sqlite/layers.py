@@ -66,7 +66,7 @@ class LayerReads:
         *,
         before: tuple[int, int] | None = None,
         skip: int = 0,
-        limit: int,
+        limit: int = 2**31 - 1,
     ) -> tuple[Sequence[Entry], int]:
         tests, bound = self._entry_tests(filter_, at)
         total = self._db.execute(f"SELECT count(*) FROM entry t WHERE {tests}", bound).fetchone()

@@ -59,7 +59,6 @@ from concord_graph.usecases.write.writer import Writer, written
 
 MOST_DISMISSED = 500
 """Conflicts of a run that one request dismisses."""
-_ALL = 2**31 - 1
 _BY_GOVERNANCE = frozenset({"ApplyGovernedChange", "PreviewChange"})
 """RPCs of governance: it calls them with the agent's consent, or for the agent's session."""
 
@@ -106,7 +105,7 @@ async def dismiss_run(writer: Writer, run_id: str, context: str) -> RunDismissed
     of_run = EntryFilter(
         ItemKind.CONFLICT, shelf=None, shelves=(ConflictState.POTENTIAL.name,), run_id=run_id
     )
-    found, _ = await writer.tx.entries(of_run, Instant(0, FOREVER), limit=_ALL)
+    found, _ = await writer.tx.entries(of_run, Instant(0, FOREVER))
     review = Review(Decision.DISMISS, context)
     dismissed = left = 0
     for entry in found:

@@ -13,7 +13,6 @@ from concord_graph.usecases.read.shown import with_heads
 
 MOST_SOURCES = 20
 MOST_DEPENDENTS = 50
-_ALL = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ async def conflicts_between(
     """Return the live conflicts of pairs of ids, the smaller id first."""
     sides = tuple(dict.fromkeys(first for first, _ in pairs))
     filter_ = EntryFilter(ItemKind.CONFLICT, shelf=None, sides=sides)
-    found, _ = await tx.entries(filter_, Instant(0, record), limit=_ALL)
+    found, _ = await tx.entries(filter_, Instant(0, record))
     of_pair = {conflict_of(entry).pair: entry for entry in found}
     return {pair: of_pair[pair] for pair in pairs if pair in of_pair}
 

@@ -56,7 +56,7 @@ async def _open_conflicts(tx: Reads, at: Instant) -> list[Conflict]:
     filter_ = EntryFilter(
         ItemKind.CONFLICT, shelf=None, shelves=tuple(sorted(state.name for state in OPEN))
     )
-    entries, _ = await tx.entries(filter_, at, limit=2**31 - 1)
+    entries, _ = await tx.entries(filter_, at)
     found = [conflict_of(entry) for entry in entries]
     return sorted((each for each in found if not each.contradicts_id), key=lambda each: each.pair)
 

@@ -12,16 +12,21 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import rfc8785
 
+from concord_graph.domain.conflicts import Conflict, conflict_of
 from concord_graph.domain.digests import content_digest
 from concord_graph.domain.facts import Fact
 from concord_graph.domain.fields import Field, own_fields
 from concord_graph.domain.items import (
+    DeclaredRelation,
     Edge,
+    Entry,
+    Importance,
     Instant,
     ItemKind,
     Memory,
@@ -30,9 +35,8 @@ from concord_graph.domain.items import (
     Properties,
     Source,
 )
-from concord_graph.ports import Reads
+from concord_graph.ports import EntryFilter, Reads
 from concord_graph.usecases.transfer.likeness import Link, told_apart
-from concord_graph.usecases.transfer.state_layers import layer_records
 from concord_graph.usecases.write.conflicts import CONFLICT_ID
 
 Record = dict[str, Any]
@@ -59,7 +63,7 @@ async def export_state(tx: Reads, at: Instant) -> list[str]:
         *_sorted(_node(n) for n in nodes),
         *_sorted(_edge(e, plain[e.id]) for e in edges if not e.is_lineage),
         *_sorted(_lineage(e, names) for e in edges if e.is_lineage),
-        *_sorted(map(_without_empty, await layer_records(tx, at, names))),
+        *_sorted(map(_without_empty, await _layer_records(tx, at, names))),
     ]
 
 
@@ -194,6 +198,90 @@ def _stated(lineage: Edge) -> Record:
     """Return the properties of lineage, without a resolution's conflict id and time."""
     made = {CONFLICT_ID, "resolved_at"} if CONFLICT_ID in lineage.properties else set()
     return {name: value for name, value in lineage.properties.items() if name not in made}
+
+
+async def _layer_records(tx: Reads, at: Instant, names: Mapping[str, Record]) -> list[Record]:
+    """Return episodes, held texts, declared relations and conflicts.
+
+    `names`: by id, the exported name of a memory or an edge, without a generated id.
+    """
+    episodes, _ = await tx.entries(EntryFilter(ItemKind.EPISODE), at)
+    held, _ = await tx.entries(EntryFilter(ItemKind.WORKING_MEMORY), at)
+    declared = await tx.list_relations(at, "", 2**31 - 1)
+    return [
+        *(_episode(entry, names) for entry in episodes),
+        *map(_held, held),
+        *map(_declared, declared),
+        *(_conflict(known, names) for known in await _known_conflicts(tx, at, names)),
+    ]
+
+
+async def _known_conflicts(tx: Reads, at: Instant, names: Mapping[str, Record]) -> list[Conflict]:
+    """Return the conflicts whose sides are exported or ghosts; others wait for a forgotten side."""
+    filter_ = EntryFilter(ItemKind.CONFLICT, shelf=None)
+    entries, _ = await tx.entries(filter_, replace(at, stated=False))
+    conflicts = [conflict_of(entry) for entry in entries]
+    absent = {side.id for each in conflicts for side in each.sides} - names.keys()
+    gone = (await tx.kinds(sorted(absent), at.record)).keys()
+    return [each for each in conflicts if not gone & set(each.pair)]
+
+
+def _conflict(conflict: Conflict, names: Mapping[str, Record]) -> Record:
+    named = {side.id: names.get(side.id, {"memory": side.id}) for side in conflict.sides}
+    sides = [{**named[side.id], "spans": [list(s) for s in side.spans]} for side in conflict.sides]
+    resolution = conflict.resolution
+    return {
+        "kind": "conflict",
+        "sides": sorted(sides, key=rfc8785.dumps),
+        "conflict_class": conflict.conflict_class.name,
+        "state": conflict.state.name,
+        "older": named.get(conflict.older_id, ""),
+        "type": conflict.type.name,
+        "severity": conflict.severity.name,
+        "confidence": conflict.confidence,
+        "judge": conflict.judge.name,
+        "rule": conflict.rule,
+        "context": conflict.context,
+        "resolution": {
+            "resolution_type": resolution.resolution_type.name,
+            "superseded": named.get(resolution.superseded_id, ""),
+            "context": resolution.context,
+        }
+        if resolution
+        else "",
+    }
+
+
+def _episode(entry: Entry, names: Mapping[str, Record]) -> Record:
+    about = [names.get(memory_id, {"memory": memory_id}) for memory_id in entry.body["memory_ids"]]
+    return {
+        "kind": "episode",
+        "query": entry.body["query"],
+        "reward": entry.body["reward"],
+        "reflection": entry.body["reflection"],
+        "session_id": entry.session_id,
+        "about": about,
+    }
+
+
+def _declared(relation: DeclaredRelation) -> Record:
+    record: Record = {"kind": "relation", "name": relation.name, "functional": relation.functional}
+    if relation.temporal_class:
+        record["temporal_class"] = relation.temporal_class.name
+    if relation.transitive:
+        record["transitive"] = True
+    if relation.exclusive_sets:
+        record["exclusive_sets"] = relation.exclusive_sets
+    return record
+
+
+def _held(entry: Entry) -> Record:
+    return {
+        "kind": "working_memory",
+        "content": entry.body["content"],
+        "importance": Importance(entry.rank).name,
+        "session_id": entry.session_id,
+    }
 
 
 def _time(instant: int | None) -> str:

@@ -26,7 +26,6 @@ from concord_graph.usecases.read.conflicts import conflicts_between
 
 CONFLICT_ID = "conflict_id"
 """The property of a resolution's lineage that names its conflict."""
-_ALL = 2**31 - 1
 
 Following = tuple[Entry | None, Conflict]
 """A conflict's stored entry (None: a new conflict) and its next state."""
@@ -89,7 +88,7 @@ async def as_before(tx: Reads, stored: Entry) -> Conflict:
 async def with_words(tx: Reads, item: Item) -> Sequence[Entry]:
     """Return the conflicts of an erased item whose own words are not erased yet (M4)."""
     filter_ = EntryFilter(ItemKind.CONFLICT, shelf=None, sides=(item.id,))
-    found, _ = await tx.entries(filter_, Instant(0, FOREVER), limit=_ALL)
+    found, _ = await tx.entries(filter_, Instant(0, FOREVER))
     return [entry for entry in found if not entry.erase_time]
 
 
