@@ -46,10 +46,8 @@ class WalkReads(Protocol):
         ...
 
     async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
-        """Return all edges that `steps` finds at one item, as views.
-
-        None when there are more than `most`, counted before superseded ones are hidden.
-        """
+        """Return all edges that `steps` finds at one item, and superseded ones, as views; None when
+        there are more than `most`."""
         ...
 
     def hops(self, ids: Collection[str], walk: Walk) -> AsyncGenerator[Sequence[Hop]]:

@@ -91,11 +91,7 @@ class ViewReads(SpaceTransaction):
         rows, pending = await self._pending.beside(lambda: self.ask(text, **bound))
         if len(rows) > most:
             return None
-        valid = walk.at.valid
-        views = [self._view(row, valid, pending) for row in rows]
-        if walk.include_superseded:
-            return views
-        return [view for view in views if not view.supersession.is_superseded(valid)]
+        return [self._view(row, walk.at.valid, pending) for row in rows]
 
     async def hops(self, ids: Collection[str], walk: Walk) -> AsyncGenerator[Sequence[Hop]]:
         result = await self._run(*self._walked(ids, walk, FOREVER, Seen.HOP))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
-from concord_graph.adapters.sqlite import record
+from concord_graph.adapters.sqlite import layers
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.usecases.governed.change_digest import digest_of
 
@@ -39,7 +39,7 @@ class SqliteCopy:
         return int(latest)
 
     def digest_at(self, space: str, seq: int, epoch: str) -> str:
-        found = record.changes(self._db, space, seq - 1, 1)
+        found = layers.changes(self._db, space, seq - 1, 1)
         return digest_of(epoch, found[0]) if found and found[0].seq == seq else ""
 
     def erasures(self) -> Iterator[tuple[str, str]]:

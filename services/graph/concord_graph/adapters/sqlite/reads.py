@@ -12,7 +12,6 @@ from concord_graph.adapters.merged_rows import page_of_accesses
 from concord_graph.adapters.sqlite import (
     filters,
     lists,
-    record,
     rows,
     statements,
     succession,
@@ -40,13 +39,11 @@ from concord_graph.domain.items import (
 from concord_graph.domain.succession import Standing
 from concord_graph.ports import (
     Author,
-    Change,
     Counts,
     EdgeFilter,
     Founding,
     Imported,
     MemoryFilter,
-    OperationFilter,
     Place,
     Ref,
     ValuesAround,
@@ -251,12 +248,6 @@ class SqliteReads(
         bound |= {**self._at(at), "before_time": before_time, "before_id": before_id}
         found = self._all(lists.listed_memories(now, tests), bound | {"limit": limit})
         return [(row[0], row[1]) for row in found]
-
-    async def operations(
-        self, filter_: OperationFilter, beyond: int | None, limit: int
-    ) -> Sequence[Change]:
-        """Return operations in the order that the filter asks for."""
-        return record.operations(self._db, self._space, filter_, beyond, limit)
 
     async def counts(self, at: Instant) -> Counts:
         nodes, edges, memories = (self._count(kind, at) for kind in statements.ALIAS)

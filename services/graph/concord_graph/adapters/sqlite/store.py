@@ -28,7 +28,7 @@ from concord_stores.sqlite_file import (
     open_file,
 )
 
-from concord_graph.adapters.sqlite import erased_items, leases, record
+from concord_graph.adapters.sqlite import erased_items, layers, leases
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.sessions import store_uses
@@ -144,7 +144,7 @@ class SqliteStore:
         return [Unsettled(*row) for row in found]
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
-        return await self._look(lambda db: record.changes(db, space, after, limit))
+        return await self._look(lambda db: layers.changes(db, space, after, limit))
 
     async def acquire_lease(self, key: LeaseKey, holder: str, now: int, until: int) -> Lease:
         return await self._leasing(lambda db: leases.acquire(db, key, holder, now, until))

@@ -100,11 +100,7 @@ class ViewReads:
         found = self._walked([item_id], walk, most + 1, Seen.WHOLE).fetchall()
         if len(found) > most:
             return None
-        valid = walk.at.valid
-        views = [self._view(ItemKind.EDGE, row, valid) for row in found]
-        if walk.include_superseded:
-            return views
-        return [view for view in views if not view.supersession.is_superseded(valid)]
+        return [self._view(ItemKind.EDGE, row, walk.at.valid) for row in found]
 
     def _walked(self, ids: Collection[str], walk: Walk, limit: int, seen: Seen) -> sqlite3.Cursor:
         tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)

@@ -69,7 +69,12 @@ async def neighbors_at_hand(
     views = await tx.edges_at_hand(start_id, walk, FEW_EDGES)
     if views is None:
         return None
-    shown = {view.item.id: show(view, now, walk.at.valid) for view in views}
+    valid, hides = walk.at.valid, not walk.include_superseded
+    shown = {
+        view.item.id: show(view, now, valid)
+        for view in views
+        if not (hides and view.supersession.is_superseded(valid))
+    }
     reached = [_reached_at_once(one, start_id, walk) for one in shown.values()]
     return Neighborhood(tuple(sorted(reached, key=_rank)), truncated=False), shown
 
