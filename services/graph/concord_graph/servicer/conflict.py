@@ -158,11 +158,10 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     async def _dependents(self, shown: ShownConflict, item_id: str) -> list[str]:
         if not item_id:
             return []
-        first, second = shown.conflict.first, shown.conflict.second
-        other_id = second.id if item_id == first.id else first.id
+        kind, other_id = shown.conflict.first.kind, shown.conflict.other(item_id)
 
         async def work(tx: Reads, now: int) -> list[str]:
-            return list(await dependents(tx, item_id, other_id, first.kind, AsOf().at(now)))
+            return list(await dependents(tx, item_id, other_id, kind, AsOf().at(now)))
 
         return await self._reader.read(caller().space, work)
 
