@@ -83,18 +83,6 @@ class LearntReads(Neo4jReads):
         if said:
             await self._view_ahead(said)
 
-    async def node(self, node_id: str) -> Node | None:
-        found = await self._newest(node_id)
-        return found if isinstance(found, Node) else None
-
-    async def edge(self, edge_id: str) -> Edge | None:
-        found = await self._newest(edge_id)
-        return found if isinstance(found, Edge) else None
-
-    async def memory(self, memory_id: str) -> Memory | None:
-        found = await self._newest(memory_id)
-        return found if isinstance(found, Memory) else None
-
     async def live_node_named(self, name: str) -> Node | None:
         await self._learn(names=[name])
         return self._known.node_named(name)
@@ -181,7 +169,7 @@ class LearntReads(Neo4jReads):
             return [rows[one["id"]] for one in asked], pending
         return await super()._view_rows(kind, asked, record)
 
-    async def _newest(self, item_id: str) -> Item | None:
+    async def _item(self, item_id: str) -> Item | None:
         if not self._known.was_put(item_id):
             await self._learn([item_id])
         return self._known.item(item_id)

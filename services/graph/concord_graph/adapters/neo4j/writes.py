@@ -196,7 +196,6 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
             )
 
     async def put_access(self, item_id: str, access: Access) -> None:
-        """Write an item's number of reads and the time of its last one."""
         values = {"id": item_id, "last_time": access.last_time, "count": access.count}
         self._accesses.append(values)
 

@@ -290,7 +290,6 @@ class SqliteReads(
         return Founding(genesis or b"", enrolment, Imported(seq, restore) if seq else None)
 
     async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
-        """Return the items that were ever read, by id, with stored and pending reads."""
         sql = (
             "SELECT id, last_time, count FROM access WHERE space = ? AND id > ? ORDER BY id LIMIT ?"
         )

@@ -178,7 +178,6 @@ class SqliteWrites(SqliteReads, SessionWrites, ErasureWrites, Steps):
         self._seq = before + written.rowcount
 
     async def put_access(self, item_id: str, access: Access) -> None:
-        """Write an item's number of reads and the time of its last one."""
         values = {"id": item_id, "last_time": access.last_time, "count": access.count}
         self._insert("access", {"space": self._space, **values, "unannounced": 0})
 
