@@ -70,26 +70,6 @@ CHANGEABLE = DRAFTED - {"session_id"}
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodeDraft:
-    """An episode to store; `reward` is in [-1, 1]."""
-
-    query: str
-    reward: float
-    reflection: str = ""
-    session_id: str = ""
-    memory_ids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class WorkingDraft:
-    """A text to put into working memory; importance UNSET counts as MEDIUM."""
-
-    content: str
-    importance: Importance = Importance.UNSET
-    session_id: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class LineageDraft:
     """Lineage from a newer item to an older one; `properties` are stored beside the context.
 

@@ -25,7 +25,7 @@ from concord_graph.ports import (
 )
 from concord_graph.servicer import conflict_messages, incoming
 from concord_graph.usecases.governed.apply import GovernedChanges
-from concord_graph.usecases.governed.merge import Merge, merge_items
+from concord_graph.usecases.governed.merge import merge_items
 from concord_graph.usecases.governed.revert import Reversion, revert_items
 from concord_graph.usecases.items import conflicts, edges, lineage, nodes, relations
 from concord_graph.usecases.memory.entries import WorkingMemory
@@ -148,8 +148,12 @@ class Actions:
         return partial(revert_items, reversions=wanted)
 
     def merge_items(self, request: governed_pb2.MergeItemsRequest) -> Command[Written]:
-        merge = Merge(request.kept_id, request.kept_etag, request.merged_id, request.merged_etag)
-        return partial(merge_items, merge=merge, memories=self.memories)
+        return partial(
+            merge_items,
+            memories=self.memories,
+            kept=(request.kept_id, request.kept_etag),
+            merged=(request.merged_id, request.merged_etag),
+        )
 
     def governed(
         self, action: governed_pb2.GovernedAction, changes: GovernedChanges

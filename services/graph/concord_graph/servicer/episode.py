@@ -7,7 +7,6 @@ from functools import partial
 
 from concord.graph.v1 import episode_pb2, episode_pb2_grpc
 
-from concord_graph.domain.drafts import EpisodeDraft
 from concord_graph.domain.items import Entry, ItemKind
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import EntryFilter
@@ -27,14 +26,15 @@ class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
     async def AddEpisode(
         self, request: episode_pb2.AddEpisodeRequest, context: calls.Context
     ) -> episode_pb2.AddEpisodeResponse:
-        draft = EpisodeDraft(
+        command = partial(
+            add_episode,
             query=request.query,
             reward=request.reward,
             reflection=request.reflection,
             session_id=request.session_id,
             memory_ids=tuple(request.memory_ids),
         )
-        done = await calls.execute(self._commands, request, partial(add_episode, draft=draft))
+        done = await calls.execute(self._commands, request, command)
         return calls.reply(episode_pb2.AddEpisodeResponse, done, episode=_episode(done.entries[0]))
 
     async def ListEpisodes(

@@ -6,7 +6,6 @@ from functools import partial
 
 from concord.graph.v1 import working_memory_pb2, working_memory_pb2_grpc
 
-from concord_graph.domain.drafts import WorkingDraft
 from concord_graph.domain.items import Entry, Importance, ItemKind
 from concord_graph.ports import EntryFilter
 from concord_graph.servicer import calls, outgoing
@@ -26,11 +25,15 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
     async def PutWorkingMemory(
         self, request: working_memory_pb2.PutWorkingMemoryRequest, context: calls.Context
     ) -> working_memory_pb2.PutWorkingMemoryResponse:
-        draft = WorkingDraft(request.content, Importance(request.importance), request.session_id)
         done = await calls.execute(
             self._commands,
             request,
-            partial(self._working.put, draft=draft),
+            partial(
+                self._working.put,
+                content=request.content,
+                importance=Importance(request.importance),
+                session_id=request.session_id,
+            ),
         )
         entry, *evicted = map(_entry, done.entries)
         return calls.reply(

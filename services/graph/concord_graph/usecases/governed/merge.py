@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from concord_graph.domain.drafts import LineageDraft
 from concord_graph.domain.errors import EtagMismatch, FieldInvalid, ItemState
@@ -35,18 +35,10 @@ _MOST = {"sources": 20, "tags": 50, "facts": 10}
 """The contract's bounds of a memory's fields."""
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """Which item is kept and which becomes part of it, with their etags."""
-
-    kept_id: str
-    kept_etag: str
-    merged_id: str
-    merged_etag: str
-
-
-async def merge_items(writer: Writer, merge: Merge, memories: Memories) -> Written:
-    """Make two memories of one kind, or two nodes, one.
+async def merge_items(
+    writer: Writer, memories: Memories, *, kept: tuple[str, str], merged: tuple[str, str]
+) -> Written:
+    """Make two memories of one kind, or two nodes, one; both are named by id and etag.
 
     Raises:
         EtagMismatch: one of them is another version.
@@ -56,20 +48,18 @@ async def merge_items(writer: Writer, merge: Merge, memories: Memories) -> Writt
         LineageCycle: one replaces the other, directly or over other items.
     """
     tx = writer.tx
-    kept = live(await tx.memory(merge.kept_id) or await tx.node(merge.kept_id), merge.kept_id)
-    merged = live(
-        await tx.memory(merge.merged_id) or await tx.node(merge.merged_id), merge.merged_id
-    )
-    for item, etag in ((kept, merge.kept_etag), (merged, merge.merged_etag)):
+    stays = live(await tx.memory(kept[0]) or await tx.node(kept[0]), kept[0])
+    goes = live(await tx.memory(merged[0]) or await tx.node(merged[0]), merged[0])
+    for item, etag in ((stays, kept[1]), (goes, merged[1])):
         if not etag_matches(item, etag):
             raise EtagMismatch(item.id)
-    _demand_mergeable(kept, merged)
-    writer.depend_on(kept, merged)
+    _demand_mergeable(stays, goes)
+    writer.depend_on(stays, goes)
     async with writer.together():
-        if isinstance(kept, Memory) and isinstance(merged, Memory):
-            return await _merge_memories(writer, kept, merged, memories)
-        if isinstance(kept, Node) and isinstance(merged, Node):
-            return await _merge_nodes(writer, kept, merged)
+        if isinstance(stays, Memory) and isinstance(goes, Memory):
+            return await _merge_memories(writer, stays, goes, memories)
+        if isinstance(stays, Node) and isinstance(goes, Node):
+            return await _merge_nodes(writer, stays, goes)
     raise FieldInvalid("merged_id", "must name an item of the same kind as kept_id")
 
 

@@ -3,9 +3,10 @@ memory, a bounded list that evicts its least important entries."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from concord_graph.domain.drafts import EpisodeDraft, WorkingDraft
 from concord_graph.domain.errors import ItemNotFound, WorkingMemoryFull
 from concord_graph.domain.items import Entry, Importance, Instant, ItemKind
 from concord_graph.ports import EntryFilter, WorkingMemoryPut, WorkingMemoryRemoved, Written
@@ -17,19 +18,24 @@ MOST_AT_ONCE = 10_000
 _KIND = ItemKind.WORKING_MEMORY
 
 
-async def add_episode(writer: Writer, draft: EpisodeDraft) -> Written:
-    """Store an episode. The memories that it names must exist; they may be forgotten."""
-    kinds = await writer.tx.kinds(draft.memory_ids)
-    for memory_id in draft.memory_ids:
+async def add_episode(
+    writer: Writer,
+    *,
+    query: str,
+    reward: float,
+    reflection: str,
+    session_id: str,
+    memory_ids: Sequence[str],
+) -> Written:
+    """Store an episode; `reward` is in [-1, 1]. The memories that it names must exist; they may be
+    forgotten."""
+    kinds = await writer.tx.kinds(memory_ids)
+    for memory_id in memory_ids:
         if kinds.get(memory_id) != ItemKind.MEMORY:
             raise ItemNotFound(memory_id)
-    body = {
-        "query": draft.query,
-        "reward": draft.reward,
-        "reflection": draft.reflection,
-        "memory_ids": list(draft.memory_ids),
-    }
-    entry = Entry(writer.tx.new_id(), ItemKind.EPISODE, body, draft.session_id)
+    body: dict[str, Any] = {"query": query, "reward": reward, "reflection": reflection}
+    body["memory_ids"] = list(memory_ids)
+    entry = Entry(writer.tx.new_id(), ItemKind.EPISODE, body, session_id)
     return written(None, await writer.keep(None, entry))
 
 
@@ -39,22 +45,26 @@ class WorkingMemory:
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
         self.capacity = capacity
 
-    async def put(self, writer: Writer, draft: WorkingDraft) -> WorkingMemoryPut:
+    async def put(
+        self, writer: Writer, content: str, importance: Importance, session_id: str
+    ) -> WorkingMemoryPut:
         """Put a text into the list, or renew the entry that has it; evict entries if it is full.
+
+        `importance`: UNSET counts as MEDIUM.
 
         Raises:
             WorkingMemoryFull: every entry is HIGH, and none of these is evicted.
         """
         held = await _entries(writer, EntryFilter(_KIND))
-        known = next((entry for entry in held if entry.body["content"] == draft.content), None)
+        known = next((entry for entry in held if entry.body["content"] == content), None)
         others = [entry for entry in held if entry is not known]
         evicted = [await self._evict(writer, one) for one in self._to_go(others, known)]
         entry = Entry(
             id=known.id if known else writer.tx.new_id(),
             kind=_KIND,
-            body={"content": draft.content},
-            session_id=draft.session_id,
-            rank=draft.importance or Importance.MEDIUM,
+            body={"content": content},
+            session_id=session_id,
+            rank=importance or Importance.MEDIUM,
         )
         put = await writer.keep(known, entry)
         return WorkingMemoryPut(ref(put), tuple(map(ref, evicted)))
