@@ -17,7 +17,7 @@ from concord_graph.domain.conflicts import (
 )
 from concord_graph.domain.digests import etag
 from concord_graph.domain.errors import FieldInvalid
-from concord_graph.domain.items import EdgeType, ItemKind, Memory, is_erased
+from concord_graph.domain.items import EdgeType, ItemKind, is_erased
 from concord_graph.ports import Recorded
 from concord_graph.servicer import outgoing
 from concord_graph.usecases.read.conflicts import ShownConflict, ShownSide
@@ -116,8 +116,7 @@ def _side(shown: ShownSide, valid: int) -> conflict_pb2.ConflictSide:
     message.edge_type = int(getattr(item, "edge_type", EdgeType.DESCRIPTIVE))  # type: ignore[assignment]
     outgoing.fill_supersession(message.supersession, view.supersession, valid)
     if not is_erased(item):
-        words = item.content if isinstance(item, Memory) else statement(view)
-        message.statement = words[:MOST_CHARACTERS]
+        message.statement = statement(view, MOST_CHARACTERS)[:MOST_CHARACTERS]
     return message
 
 

@@ -242,11 +242,11 @@ async def fixed_edges(tx: Reads, edges: Sequence[Edge], record: int = FOREVER) -
     return constitutive or [edge for edge in edges if await tx.is_pinned(edge.id, record)]
 
 
-def statement(view: View) -> str:
-    """Return the sentence that an item asserts, at most 200 characters of a memory's."""
+def statement(view: View, most: int | None = 200) -> str:
+    """Return the sentence that an item asserts, at most so many characters of a memory's."""
     item = view.item
     if isinstance(item, Memory):
-        return item.content[:200]
+        return item.content[:most]
     if isinstance(item, Node):
         return item.name
     source, target = (view.names.get(end.id, end.id) for end in (item.source, item.target))

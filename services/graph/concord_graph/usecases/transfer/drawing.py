@@ -9,12 +9,13 @@ confirmed ones and CONTRADICTS are solid.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from concord_graph.domain.conflicts import OPEN, Conflict, ConflictState, conflict_of
-from concord_graph.domain.items import Edge, EdgeType, Instant, ItemKind, Memory, Relation
+from concord_graph.domain.items import Edge, EdgeType, Instant, ItemKind, Relation
 from concord_graph.ports import EntryFilter, Reads, View
+from concord_graph.usecases.read.shown import statement
 
 LONGEST_LABEL = 80
 _UNDIRECTED = "dir=none, constraint=false"
@@ -45,7 +46,7 @@ async def draw_lineage(tx: Reads, at: Instant) -> list[str]:
         "digraph concord {",
         '  node [shape=box, style="rounded,filled", fillcolor=white];',
         *(f"  {_quoted(end)} [{_look(end, views.get(end), at)}];" for end in ends),
-        *(f"  {line}" for edge in lineage for line in _arrow(edge)),
+        *(f"  {_arrow(edge)}" for edge in lineage),
         *(f"  {_line(conflict)}" for conflict in conflicts),
         "}",
     ]
@@ -71,7 +72,7 @@ def _line(conflict: Conflict) -> str:
 def _look(item_id: str, view: View | None, at: Instant) -> str:
     if view is None:
         return f'label={quoted_label(item_id)}, style="rounded,dotted"'
-    look = [f"label={quoted_label(_words(view))}"]
+    look = [f"label={quoted_label(statement(view, None))}"]
     if isinstance(view.item, Edge):
         style = '"filled,dashed"' if view.item.deleted else "filled"
         look.append(f"shape=ellipse, style={style}")
@@ -84,23 +85,13 @@ def _look(item_id: str, view: View | None, at: Instant) -> str:
     return ", ".join(look)
 
 
-def _arrow(edge: Edge) -> Iterator[str]:
+def _arrow(edge: Edge) -> str:
     tooltip = edge.properties.get("context", "")
     shown = f", tooltip={quoted_label(str(tooltip))}" if tooltip else ""
-    yield (
+    return (
         f"{_quoted(edge.source.id)} -> {_quoted(edge.target.id)}"
         f" [label={_quoted(edge.relation)}, {_STYLES[edge.relation]}{shown}];"
     )
-
-
-def _words(view: View) -> str:
-    item = view.item
-    if isinstance(item, Memory):
-        return item.content
-    if not isinstance(item, Edge):
-        return item.name
-    source, target = (view.names.get(end.id, end.id) for end in (item.source, item.target))
-    return f"{source} {item.relation} {target}"
 
 
 def quoted_label(words: str) -> str:
