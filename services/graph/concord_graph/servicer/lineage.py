@@ -7,7 +7,7 @@ from concord_chassis.call.identity import caller
 
 from concord_graph.servicer import calls, incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.usecases.read.chains import shown_chain
+from concord_graph.usecases.read.chains import chain_of
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
 
@@ -35,15 +35,14 @@ class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):
         self, request: lineage_pb2.GetLineageRequest, context: calls.Context
     ) -> lineage_pb2.GetLineageResponse:
         as_of = incoming.as_of(request)
-        found = await self._reader.read(
-            caller().space, lambda tx, now: shown_chain(tx, request.id, as_of.at(now), now)
+        chain = await self._reader.read(
+            caller().space, lambda tx, now: chain_of(tx, request.id, as_of.at(now), now)
         )
-        if found is None:
+        if chain is None:
             return lineage_pb2.GetLineageResponse(status=calls.NOT_FOUND)
-        chain, edges = found
         return lineage_pb2.GetLineageResponse(
             status=calls.FOUND,
             items=[outgoing.lineage_item(link, chain.valid) for link in chain.items],
-            edges=[outgoing.edge(shown, shown.valid) for shown in edges],
+            edges=[outgoing.edge(shown, shown.valid) for shown in chain.edges],
             truncated=chain.truncated,
         )

@@ -41,12 +41,12 @@ class Chain:
     """
 
     items: tuple[Link, ...]
-    edges: tuple[View, ...]
+    edges: tuple[Shown, ...]
     valid: int
     truncated: bool = False
 
 
-async def chain_of(tx: Reads, item_id: str, at: Instant) -> Chain | None:
+async def chain_of(tx: Reads, item_id: str, at: Instant, now: int) -> Chain | None:
     """Return the chain of a memory, an edge or a ghost; None if the id is unknown.
 
     A memory's chain includes the memories that state the former or later values of its facts.
@@ -55,7 +55,7 @@ async def chain_of(tx: Reads, item_id: str, at: Instant) -> Chain | None:
     views = await _views(tx, ids, at)
     if item_id not in views and not edges and not await is_ghost(tx, item_id, at):
         return None
-    return await _assembled(tx, ids, edges, views, at)
+    return await _assembled(tx, ids, edges, views, at, now=now)
 
 
 async def _around(tx: Reads, start: set[str], at: Instant) -> tuple[dict[str, Edge], set[str]]:
@@ -92,7 +92,13 @@ async def _in_succession(tx: Reads, ids: set[str], at: Instant) -> set[str]:
 
 
 async def _assembled(
-    tx: Reads, ids: set[str], edges: dict[str, Edge], views: Mapping[str, View], at: Instant
+    tx: Reads,
+    ids: set[str],
+    edges: dict[str, Edge],
+    views: Mapping[str, View],
+    at: Instant,
+    *,
+    now: int,
 ) -> Chain:
     kept = set(sorted(ids, key=lambda i: _when(views.get(i), i))[:MOST_ITEMS])
     links = sorted(
@@ -105,7 +111,7 @@ async def _assembled(
     edge_views = await with_ghosts(tx, orphaned, at)
     return Chain(
         items=tuple(await _with_sources(tx, links, at)),
-        edges=tuple(edge_views),
+        edges=tuple(show(view, now, at.valid) for view in edge_views),
         valid=at.valid,
         truncated=len(ids) > MOST_ITEMS,
     )
@@ -147,13 +153,3 @@ def _link(item_id: str, view: View | None, at: Instant) -> Link:
 def _when(view: View | None, item_id: str) -> tuple[int, str]:
     """Return the sort key of an item; a ghost has no time and sorts as the oldest."""
     return (view.supersession.effective_from if view else -(2**62), item_id)
-
-
-async def shown_chain(
-    tx: Reads, item_id: str, at: Instant, now: int
-) -> tuple[Chain, list[Shown]] | None:
-    """Return the whole chain of an item, and its lineage edges by id; None without the item."""
-    chain = await chain_of(tx, item_id, at)
-    if chain is None:
-        return None
-    return chain, [show(view, now, at.valid) for view in chain.edges]
