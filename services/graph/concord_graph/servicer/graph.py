@@ -109,7 +109,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         if shown is None:
             near = await self._near_triple(request)
             return graph_pb2.GetEdgeResponse(status=calls.NOT_FOUND, near_names=near)
-        edge = outgoing.edge(shown, shown.valid)
+        edge = outgoing.edge(shown)
         return graph_pb2.GetEdgeResponse(status=calls.FOUND, edge=edge)
 
     async def _edge(self, request: graph_pb2.GetEdgeRequest) -> Shown | None:
@@ -160,9 +160,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             lambda tx, now: list_edges(tx, filter_, as_of.at(now), now, after=after, limit=limit),
         )
         shown, token = calls.one_page(request, found, lambda last: last.view.item.id)
-        return graph_pb2.ListEdgesResponse(
-            edges=[outgoing.edge(one, one.valid) for one in shown], next_page_token=token
-        )
+        return graph_pb2.ListEdgesResponse(edges=map(outgoing.edge, shown), next_page_token=token)
 
     async def QueryNeighbors(
         self, request: graph_pb2.QueryNeighborsRequest, context: calls.Context
@@ -220,7 +218,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         for found in page.found.paths:
             edges = [page.edges[edge_id] for edge_id in found.edge_ids]
             path = graph_pb2.Path(
-                edges=[outgoing.edge(edge, page.valid) for edge in edges],
+                edges=map(outgoing.edge, edges),
                 weight=found.weight,
                 path_relevance=1.0,
             )
@@ -235,7 +233,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
 def _fill_neighbors(reply: graph_pb2.QueryNeighborsResponse, page: NeighborPage) -> None:
     for reached, shown in page.entries:
         message = reply.neighbors.add()
-        outgoing.fill_edge(message.edge, shown, page.valid)
+        outgoing.fill_edge(message.edge, shown)
         message.distance = reached.distance
         message.path.extend(reached.path)
         edge = message.edge

@@ -43,6 +43,6 @@ class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):
         return lineage_pb2.GetLineageResponse(
             status=calls.FOUND,
             items=[outgoing.lineage_item(link, chain.valid) for link in chain.items],
-            edges=[outgoing.edge(shown, shown.valid) for shown in chain.edges],
+            edges=map(outgoing.edge, chain.edges),
             truncated=chain.truncated,
         )

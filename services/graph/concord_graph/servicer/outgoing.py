@@ -91,14 +91,14 @@ def relation(declared: DeclaredRelation) -> relation_pb2.Relation:
     )
 
 
-def edge(shown: Shown, now: int) -> type_pb2.Edge:
-    """Return an edge with its supersession at `now` (µs)."""
+def edge(shown: Shown) -> type_pb2.Edge:
+    """Return an edge."""
     message = type_pb2.Edge()
-    fill_edge(message, shown, now)
+    fill_edge(message, shown)
     return message
 
 
-def fill_edge(message: type_pb2.Edge, shown: Shown, now: int) -> None:
+def fill_edge(message: type_pb2.Edge, shown: Shown) -> None:
     """Write an edge into an empty message: for a page, a third of the cost of build and copy."""
     view = shown.view
     item = view.item
@@ -120,7 +120,7 @@ def fill_edge(message: type_pb2.Edge, shown: Shown, now: int) -> None:
     fill_stamp(message.modify_time, item.revision.record_from)
     message.etag = etag(item)
     fill_access(message.access, view.access)
-    fill_supersession(message.supersession, view.supersession, now)
+    fill_supersession(message.supersession, view.supersession, shown.valid)
     message.relevance_score = shown.relevance
     if item.erase_time:
         fill_stamp(message.erase_time, item.erase_time)
@@ -330,7 +330,7 @@ def done_token(space: str, done: Done[Result]) -> str:
 
 def done_edge(done: Done[Result]) -> type_pb2.Edge:
     """Return the edge that a command wrote or found."""
-    return edge(show(done.views[0], done.now), done.now)
+    return edge(show(done.views[0], done.now))
 
 
 def done_memory(done: Done[Result]) -> type_pb2.Memory:

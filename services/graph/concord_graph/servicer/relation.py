@@ -70,7 +70,7 @@ def _followed(page: FollowedPage) -> relation_pb2.FollowRelationsResponse:
     for hop in page.hops:
         reply.hops.add(
             relation=hop.relation,
-            edges=[outgoing.edge(page.edges[edge_id], page.valid) for edge_id in hop.edge_ids],
+            edges=[outgoing.edge(page.edges[edge_id]) for edge_id in hop.edge_ids],
             truncated=hop.truncated,
             held_relations=hop.held_relations,
         )

@@ -41,7 +41,7 @@ class Neighborhood:
 class NeighborPage:
     """A page of a walk: each reached item with its edge, and whether more pages follow.
 
-    `now` (µs): when it was read; `valid` (µs): the instant that the reader asked about.
+    `now` (µs): when it was read.
     """
 
     entries: tuple[tuple[Reached, Shown], ...]
@@ -49,7 +49,6 @@ class NeighborPage:
     truncated: bool
     visited: int
     now: int
-    valid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,6 @@ async def neighbor_page(  # one argument per part of the question
         truncated=around.truncated,
         visited=len(around.reached),
         now=now,
-        valid=at.valid,
     )
 
 

@@ -32,11 +32,10 @@ WalkAt = Callable[[int], Walk]
 
 @dataclass(frozen=True, slots=True)
 class PathPage:
-    """Paths with their edges by id; `valid` (µs): the instant that the reader asked about."""
+    """Paths with their edges by id."""
 
     found: FoundPaths
     edges: dict[str, Shown]
-    valid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +54,10 @@ class FollowedHop:
 
 @dataclass(frozen=True, slots=True)
 class FollowedPage:
-    """Followed hops with their edges by id; `valid` (µs): the instant the reader asked about."""
+    """Followed hops with their edges by id."""
 
     hops: Sequence[FollowedHop]
     edges: dict[str, Shown]
-    valid: int
 
 
 class _Many:
@@ -129,7 +127,7 @@ async def path_page(
         out_of_time=out_of_time,
     )
     ids = sorted({edge_id for path in found.paths for edge_id in path.edge_ids})
-    return PathPage(found, await _edges(tx, ids, walk.at, now), walk.at.valid)
+    return PathPage(found, await _edges(tx, ids, walk.at, now))
 
 
 async def followed_page(
@@ -142,7 +140,7 @@ async def followed_page(
         return None
     hops = await follow(tx, start_id, relations, at)
     ids = list(dict.fromkeys(edge_id for hop in hops for edge_id in hop.edge_ids))
-    return FollowedPage(hops, await _edges(tx, ids, at, now), at.valid)
+    return FollowedPage(hops, await _edges(tx, ids, at, now))
 
 
 async def _edges(tx: Reads, ids: Sequence[str], at: Instant, now: int) -> dict[str, Shown]:
