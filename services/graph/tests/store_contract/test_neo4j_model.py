@@ -77,7 +77,7 @@ async def test_odd_names_are_names_and_nothing_more(home: Calls, name: str) -> N
 
 
 @pytest.mark.parametrize(
-    "label", ["Item", "Space", "Constitutive", "Change", "Store", "Held", "ConcordLeaf"]
+    "label", ["Item", "Space", "Constitutive", "Change", "Store", "Functional", "ConcordLeaf"]
 )
 async def test_a_label_cannot_pass_itself_off_as_ours(home: Calls, label: str) -> None:
     """G4 It is kept and shown by its property; what we go by is not touched."""

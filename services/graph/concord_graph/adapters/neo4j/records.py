@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from concord_stores.neo4j_server import RESERVED
 
 from concord_graph.adapters.neo4j.patterns import LIVE, VERSION
+from concord_graph.adapters.neo4j.schema import LABELS
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.stored import Codec, codec
 from concord_graph.domain.digests import content_digest
@@ -41,36 +42,7 @@ _ENTRY_LABEL = {
     ItemKind.CONFLICT: "Conflict",
 }
 ENTRIES = frozenset(_ENTRY_LABEL)
-OWN_LABELS = frozenset(
-    {
-        *VERSION.values(),
-        *LIVE.values(),
-        *_ENTRY_LABEL.values(),
-        *(
-            "EntryVersion",
-            "Entry",
-            "Turn",
-            "Item",
-            "Tombstone",
-            "Ghost",
-            "Constitutive",
-            "Governed",
-            "Agreed",
-            "Held",
-            "Defined",
-            "Amending",
-            "Support",
-            "SupportVersion",
-            "Standing",
-            "StandingVersion",
-            "Deriving",
-        ),
-        *("Lineage", "FromContent", "Resolution", "Access", "Request", "Nonce"),
-        *("Change", "StateChange"),
-        *("Genesis", "Space", "Store", "EarlyRefusal", "Imported"),
-        *("SessionRecord", "CoRead", "Restatement", "ServiceRecord", "Recall"),
-    }
-)
+OWN_LABELS = LABELS | {"Defined", "Ghost", "Held", "Resolution", "Store", "WorkingMemory"}
 """Labels that a caller's label must not equal."""
 _TYPES: Mapping[Any, Codec] = {tuple[str, ...]: (list, tuple), float: (float, None)}
 _CODECS: Mapping[type, Mapping[str, Codec]] = {

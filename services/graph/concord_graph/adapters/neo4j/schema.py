@@ -115,6 +115,8 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "recall_memory": ("Recall", "space", "memory_id"),
     "co_read_time": ("CoRead", "space", "time"),
 }
+LABELS = frozenset(label for label, *_ in (*_UNIQUE.values(), *_INDEXED.values()))
+"""The labels that constraints and indexes are on."""
 _CONVERSIONS: Mapping[int, Sequence[str]] = {
     15: (
         "DROP INDEX concord_replacing_source IF EXISTS",
