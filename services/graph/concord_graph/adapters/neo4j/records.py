@@ -113,9 +113,9 @@ def _read(kind: type, record: Fields) -> dict[str, Any]:
     """Return the values of a kind's fields; absent ones get their defaults."""
     found = {name: record[name] for name in ("id", "deleted", "create_time")}
     found["revision"] = _revision(record)
-    for name, (_, read) in _CODECS[kind].items():
+    for name, (_, back) in _CODECS[kind].items():
         if name in record:
-            found[name] = record[name] if read is None else read(record[name])
+            found[name] = record[name] if back is None else back(record[name])
     return found
 
 

@@ -54,7 +54,7 @@ _KINDS = (Node, Edge, Memory, DeclaredRelation, Entry)
 _KEPT = {kind: [each for f in own_fields(kind) for each in _columns(f)] for kind in _KINDS}
 _NAMES: Mapping[type, list[str]] = {kind: [f.name for f in own_fields(kind)] for kind in _KINDS}
 _READ: Mapping[type, list[tuple[str, Convert]]] = {
-    kind: [(f.name, read) for f in own_fields(kind) if (read := codec(f, _TYPES)[1]) is not None]
+    kind: [(f.name, back) for f in own_fields(kind) if (back := codec(f, _TYPES)[1]) is not None]
     for kind in _KINDS
 }
 """The fields whose values are not those of their columns."""

@@ -47,9 +47,7 @@ async def merge_items(
         ItemState: they are turns, or exceed a memory's bounds together.
         LineageCycle: one replaces the other, directly or over other items.
     """
-    tx = writer.tx
-    stays = live(await tx.memory(kept[0]) or await tx.node(kept[0]), kept[0])
-    goes = live(await tx.memory(merged[0]) or await tx.node(merged[0]), merged[0])
+    stays, goes = await _live(writer, kept[0]), await _live(writer, merged[0])
     for item, etag in ((stays, kept[1]), (goes, merged[1])):
         if not etag_matches(item, etag):
             raise EtagMismatch(item.id)
@@ -154,6 +152,13 @@ async def _take_in(writer: Writer, edge: Edge, twin: Edge) -> None:
     if twin.origin == Origin.FACT and origin == Origin.EXPLICIT:
         await writer.put(twin, replace(twin, origin=origin))
     await settle(writer, twin.id)
+
+
+async def _live(writer: Writer, item_id: str) -> Memory | Node:
+    found: Memory | Node | None = await writer.tx.memory(item_id)
+    if found is None:
+        found = await writer.tx.node(item_id)
+    return live(found, item_id)
 
 
 def _demand_mergeable(kept: Memory | Node, merged: Memory | Node) -> None:
