@@ -14,7 +14,8 @@ from concord_search.domain.instants import NEVER
 from concord_search.domain.memory import MemoryState, Origin
 from concord_search.domain.signals import QueryFacts
 from concord_search.domain.speech import Asked
-from concord_search.ports import Batch, Embedder, Question, Vector, Vectors
+from concord_search.ports.embedder import Embedder, Vector, Vectors
+from concord_search.ports.index import Batch, Question
 from concord_testing.embedders import ready
 
 from tests.bench.conversations import Collection, Turn

@@ -31,8 +31,9 @@ from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.config import IndexConfig, QdrantConfig
 from concord_search.domain.errors import IndexDiskFull, SearchError
-from concord_search.domain.instants import Micros
-from concord_search.ports import Clock, Embedder, EmbeddingModel, Index, VersionedIndex
+from concord_search.domain.instants import Clock, Micros
+from concord_search.ports.embedder import Embedder, EmbeddingModel
+from concord_search.ports.index import Index, VersionedIndex
 from concord_search.servicer.feedback import FeedbackServicer
 from concord_search.servicer.health import MemoryHealthServicer
 from concord_search.servicer.search import IndexServicer, SearchServicer

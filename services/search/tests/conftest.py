@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from concord_search.adapters.minilm.embedder import MiniLm
-from concord_search.ports import Embedder, VersionedIndex
+from concord_search.ports.embedder import Embedder
+from concord_search.ports.index import VersionedIndex
 from concord_testing import qdrant_server
 from concord_testing.embedders import Shared, WordEmbedder
 from following import Following, follower_of

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from concord_chassis.server.background import Background
-from concord_search.ports import Embedder, EmbeddingModel, IndexState, Vector, Vectors
+from concord_search.ports.embedder import Embedder, EmbeddingModel, Vector, Vectors
+from concord_search.ports.index import IndexState
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.follow import Follow
 from concord_search.usecases.progress import Progress

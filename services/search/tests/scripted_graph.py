@@ -9,7 +9,7 @@ from concord_search.domain.digests import digests_of, states_made
 from concord_search.domain.errors import GraphUnavailable, NodeUnknown
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import (
+from concord_search.ports.graph import (
     Assessed,
     Change,
     Changes,

@@ -16,7 +16,8 @@ from concord_search.config import read_qdrant
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import Batch, EmbeddingModel, Found, Question, VersionedIndex
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.index import Batch, Found, Question, VersionedIndex
 from concord_testing.embedders import WordEmbedder, ready
 
 START: Micros = 1_760_000_000_000_000

@@ -10,7 +10,8 @@ from concord_search.domain.confidence import Band
 from concord_search.domain.profiles import shipped
 from concord_search.domain.ranking import Ranking
 from concord_search.domain.signals import QueryFacts
-from concord_search.ports import Batch, Embedder, Question
+from concord_search.ports.embedder import Embedder
+from concord_search.ports.index import Batch, Question
 from concord_testing.embedders import ready
 from search_lab import NOW, SCOPE, SPACE, plain_state
 

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 from concord_chassis.call import deadline
-from concord_search.ports import Compared, Hydrated, Place, Statement, Verdict, Verdicts
+from concord_search.ports.graph import Hydrated, Statement
+from concord_search.ports.index import Place
+from concord_search.ports.judges import Compared, Verdict, Verdicts
 from concord_search.usecases.check_statements import BUDGET, Check, CheckStatements, CheckStatus
 from concord_search.usecases.integrative_search import reason_of
 from concord_search.usecases.search import ANSWER_RESERVE

@@ -8,7 +8,7 @@ import pytest
 from concord_chassis.call.failure import translate
 from concord_search.adapters.edge.disk_space import SPARE, free_bytes
 from concord_search.domain.errors import IndexDiskFull
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from concord_search.usecases.reconcile import Reconcile
 from concord_testing.polling import SECONDS, until
 from following import Following, follower_of

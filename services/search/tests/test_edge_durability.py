@@ -27,7 +27,8 @@ from concord_search.domain.errors import (
 )
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Parked, property_of
-from concord_search.ports import Batch, EmbeddingModel
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.index import Batch
 from concord_testing.embedders import WordEmbedder
 from search_lab import NOW, SPACE, Lab, OpenLab, part_of, plain_state
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 from concord_search.adapters.openai_embeddings.embedder import Endpoint, OpenAiEmbeddings
-from concord_search.ports import Embedder
+from concord_search.ports.embedder import Embedder
 from embeddings_endpoint import serving_embeddings
 from pydantic import SecretStr
 from search_lab import QUIET

@@ -13,7 +13,7 @@ from concord_search.adapters.qdrant.keys import read_key
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Touch
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import SECONDS, until
 from following import Following

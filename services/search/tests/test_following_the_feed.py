@@ -14,7 +14,7 @@ from concord_search.domain.errors import (
     IndexStale,
     IndexUnavailable,
 )
-from concord_search.ports import Version
+from concord_search.ports.index import Version
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.slices import SLICE

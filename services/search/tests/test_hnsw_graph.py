@@ -9,7 +9,8 @@ import pytest
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.edge.shard import BUILT
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
-from concord_search.ports import Batch, EmbeddingModel, Vectors
+from concord_search.ports.embedder import EmbeddingModel, Vectors
+from concord_search.ports.index import Batch
 from concord_testing.killing import kill, mortal
 from concord_testing.polling import until
 from search_lab import NOW, SCOPE, SPACE, START, part_of, plain_state

@@ -13,7 +13,7 @@ from concord_search.adapters.qdrant.keys import read_key
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Ending, Touch
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from search_lab import NOW, SPACE, Lab, OpenLab, part_of, plain_state
 
 STAMP = {"epoch": "e", "applied": 1, "points": 2}

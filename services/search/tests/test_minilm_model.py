@@ -10,7 +10,7 @@ from concord_search.adapters.minilm import weights
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.adapters.minilm.weights import ModelFiles
 from concord_search.domain.errors import EmbeddingUnavailable, ModelMismatch
-from concord_search.ports import Embedder
+from concord_search.ports.embedder import Embedder
 
 SERVICE = Path(__file__).parents[1]
 GRAPH = SERVICE / "concord_search" / "adapters" / "minilm" / "all-minilm-l6-v2.onnx"

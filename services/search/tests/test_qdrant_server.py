@@ -17,7 +17,7 @@ from concord_search.adapters.qdrant_server.index import ServerIndex
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.domain.errors import IndexUnavailable, IndexUnusable
 from concord_search.domain.filters import Superseded
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from concord_testing.embedders import WordEmbedder
 from qdrant_client import grpc as wire
 from search_lab import NOW, SPACE, Lab, plain_state

@@ -15,7 +15,8 @@ from concord_search.domain.errors import (
     ModelUnknown,
     ReindexUnderWay,
 )
-from concord_search.ports import Batch, EmbeddingModel, Question, Version
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.index import Batch, Question, Version
 from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.space_follower import SpaceFollower

@@ -7,7 +7,7 @@ import pytest
 from concord_search.domain.changes import ChangeKind
 from concord_search.domain.errors import EmbeddingRefused, GraphRefused
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import Batch, Version
+from concord_search.ports.index import Batch, Version
 from concord_search.usecases import space_follower
 from concord_search.usecases.slices import SLICE
 from concord_search.usecases.space_follower import RETRIED

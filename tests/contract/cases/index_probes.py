@@ -6,7 +6,7 @@ from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import NEVER
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from contract_live import NOW
 from contract_search import WordVectors
 

@@ -1,10 +1,14 @@
 """Instants as integer microseconds since 1970 UTC: the form of all times in search."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 Micros = int
 """Microseconds since 1970-01-01 UTC."""
+
+Clock = Callable[[], Micros]
+"""Tells the time now."""
 
 DAY: Micros = 86_400_000_000
 NEVER: Micros = 1 << 62

@@ -22,7 +22,7 @@ from concord_search.domain.filters import MemoryFilter, Superseded
 from concord_search.domain.instants import AsOf, Micros
 from concord_search.domain.memory import property_of
 from concord_search.domain.stac import MAX_LINES, StacOptions
-from concord_search.ports import Version
+from concord_search.ports.index import Version
 from concord_search.usecases.find_similar import BatchSimilarQuery, SimilarQuery
 from concord_search.usecases.integrative_search import IntegrativeQuery
 from concord_search.usecases.progress import Demand

@@ -11,7 +11,8 @@ from concord_chassis.call import opaque
 from concord_search.domain.confidence import Band
 from concord_search.domain.memory import Parked
 from concord_search.domain.stac import NextAction
-from concord_search.ports import EmbeddingModel, IndexState, Version
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.index import IndexState, Version
 from concord_search.servicer.provenance import context, provenance
 from concord_search.usecases.check_statements import CheckStatus
 from concord_search.usecases.find_similar import SimilarAnswer

@@ -7,7 +7,7 @@ from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord_chassis.call.identity import caller
 from concord_chassis.observe import tracing
 
-from concord_search.ports import Version
+from concord_search.ports.index import Version
 from concord_search.servicer import incoming, outgoing
 from concord_search.usecases.find_similar import FindSimilar
 from concord_search.usecases.index_status import IndexStatus

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from concord_search.domain.instants import PRESENT, AsOf
-from concord_search.ports import Assessed, Graph
+from concord_search.ports.graph import Assessed, Graph
 
 PAGE = 200
 ASSESSED_A_CALL = 10_000

@@ -8,7 +8,8 @@ from itertools import accumulate
 from concord_chassis.call import deadline
 
 from concord_search.domain.errors import JudgesUnavailable
-from concord_search.ports import Compared, Hydrated, Judges, Statement, Verdict
+from concord_search.ports.graph import Hydrated, Statement
+from concord_search.ports.judges import Compared, Judges, Verdict
 from concord_search.usecases.search import ANSWER_RESERVE
 
 CHECKED_RESULTS = 10

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
-from concord_search.domain.instants import PRESENT, AsOf
-from concord_search.ports import Clock, EmbeddingModel, Graph, Hydrated, Index, Near, Vector
+from concord_search.domain.instants import PRESENT, AsOf, Clock
+from concord_search.ports.embedder import EmbeddingModel, Vector
+from concord_search.ports.graph import Graph, Hydrated
+from concord_search.ports.index import Index, Near
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.locate_filter import located
 from concord_search.usecases.progress import Demand, Progress

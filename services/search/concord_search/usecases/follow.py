@@ -18,7 +18,8 @@ from concord_search.domain.errors import (
     IndexUnavailable,
     reason_of,
 )
-from concord_search.ports import Changes, Graph, IndexState, SpaceHead, VersionedIndex
+from concord_search.ports.graph import Changes, Graph, SpaceHead
+from concord_search.ports.index import IndexState, VersionedIndex
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.space_feed import feed

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from concord_chassis.server.background import Background
 
-from concord_search.ports import EmbeddingModel, IndexState, Version, VersionedIndex
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.index import IndexState, Version, VersionedIndex
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.follow import FOLLOW_SPACE
 from concord_search.usecases.progress import Progress

@@ -10,18 +10,9 @@ from concord_concepts import extract
 from concord_search.domain.filters import MemoryFilter, Superseded, admits
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import (
-    Graph,
-    Hydrated,
-    Index,
-    Place,
-    Question,
-    RankedQuery,
-    Recall,
-    Records,
-    Statement,
-    Weighed,
-)
+from concord_search.ports.graph import Graph, Hydrated, Statement
+from concord_search.ports.index import Index, Place, Question, Weighed
+from concord_search.ports.records import RankedQuery, Recall, Records
 from concord_search.usecases.check_statements import Check, CheckStatements, Clash
 from concord_search.usecases.feedback import Feedback
 from concord_search.usecases.progress import Demand, Progress

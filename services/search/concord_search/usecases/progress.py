@@ -13,7 +13,7 @@ from concord_search.domain.errors import (
     IndexUnavailable,
 )
 from concord_search.domain.instants import Micros
-from concord_search.ports import IndexState
+from concord_search.ports.index import IndexState
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from concord_search.domain.digests import State, bucket_of, digests_of, states_made
 from concord_search.domain.errors import GraphUnavailable
-from concord_search.ports import Change, IndexState, StateDigests
+from concord_search.ports.graph import Change, StateDigests
+from concord_search.ports.index import IndexState
 from concord_search.usecases.space_follower import FollowerContext, SpaceFollower
 
 

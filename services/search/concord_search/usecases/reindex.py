@@ -21,7 +21,7 @@ from concord_search.domain.errors import (
     ReindexUnderWay,
     SearchError,
 )
-from concord_search.ports import IndexState, Version
+from concord_search.ports.index import IndexState, Version
 from concord_search.usecases.progress import Demand, Progress
 from concord_search.usecases.slices import SLICE
 from concord_search.usecases.space_feed import feed

@@ -20,7 +20,8 @@ from concord_search.domain.errors import (
     IndexUnavailable,
     SearchError,
 )
-from concord_search.ports import Graph, Version, VersionedIndex
+from concord_search.ports.graph import Graph
+from concord_search.ports.index import Version, VersionedIndex
 
 SCRUB = "scrub erased memories"
 """The name of the task that does it."""

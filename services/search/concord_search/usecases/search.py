@@ -11,24 +11,15 @@ from concord_search.domain import explanation, stac
 from concord_search.domain.certainty import Certainty, certainties
 from concord_search.domain.confidence import Band
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
-from concord_search.domain.instants import PRESENT, AsOf, Micros
+from concord_search.domain.instants import PRESENT, AsOf, Clock, Micros
 from concord_search.domain.profiles import Profiles, shipped
 from concord_search.domain.ranking import Breakdown, Ranking
 from concord_search.domain.signals import QueryFacts
 from concord_search.domain.speech import Asked, asks_of_the_past
 from concord_search.domain.stac import Case, NextAction, Preference, StacOptions, Thresholds
-from concord_search.ports import (
-    Clock,
-    CoRead,
-    Found,
-    Graph,
-    Hydrated,
-    Index,
-    OpenConflict,
-    Question,
-    Recall,
-    Records,
-)
+from concord_search.ports.graph import Graph, Hydrated, OpenConflict
+from concord_search.ports.index import Found, Index, Question
+from concord_search.ports.records import CoRead, Recall, Records
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.locate_filter import located
 from concord_search.usecases.progress import Demand, Progress

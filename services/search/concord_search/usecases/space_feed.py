@@ -1,7 +1,7 @@
 """One space's part of graph's feed, for a follower of its own."""
 
 from concord_search.domain.errors import GraphUnavailable
-from concord_search.ports import IndexState
+from concord_search.ports.index import IndexState
 from concord_search.usecases.space_follower import FollowerContext, SpaceFollower
 
 

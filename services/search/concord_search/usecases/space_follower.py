@@ -29,16 +29,9 @@ from concord_search.domain.errors import (
     SearchError,
 )
 from concord_search.domain.memory import Ending, MemoryState, Parked
-from concord_search.ports import (
-    Batch,
-    Change,
-    EmbeddingModel,
-    Graph,
-    Hydrated,
-    IndexState,
-    Version,
-    VersionedIndex,
-)
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.graph import Change, Graph, Hydrated
+from concord_search.ports.index import Batch, IndexState, Version, VersionedIndex
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.slices import SLICE, States, slices, touches

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from concord_search.domain.filters import admits
 from concord_search.domain.signals import overlap
-from concord_search.ports import Graph, Hydrated, Question, Records
+from concord_search.ports.graph import Graph, Hydrated
+from concord_search.ports.index import Question
+from concord_search.ports.records import Records
 from concord_search.usecases.progress import Demand, Progress
 from concord_search.usecases.search import Ranked, Search, SearchQuery, only, wait_until_fresh
 

@@ -9,7 +9,7 @@ import pytest
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import DAY, NEVER, AsOf, Micros
 from concord_search.domain.memory import Ending, MemoryState, Touch
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from concord_testing.embedders import WordEmbedder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

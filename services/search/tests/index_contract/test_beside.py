@@ -1,7 +1,7 @@
 """What stands beside a turn in its session, as the index tells it."""
 
 from concord.type.v1 import type_pb2
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from search_lab import NOW, SPACE, Lab, plain_state
 
 

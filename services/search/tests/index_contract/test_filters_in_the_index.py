@@ -7,7 +7,7 @@ from concord_search.domain.errors import FilterUnsupported
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits, matches
 from concord_search.domain.instants import NEVER, AsOf
 from concord_search.domain.memory import MemoryState, Origin, property_of
-from concord_search.ports import VersionedIndex
+from concord_search.ports.index import VersionedIndex
 from concord_testing.embedders import WordEmbedder
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some

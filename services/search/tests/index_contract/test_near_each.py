@@ -1,7 +1,7 @@
 """What is near to each of many memories, by the stored vectors (spec D3)."""
 
 from concord_search.domain.memory import Ending
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from concord_testing.embedders import WordEmbedder
 from search_lab import SCOPE, SPACE, START, Lab, plain_state
 

@@ -8,7 +8,7 @@ from concord_search.adapters.qdrant import space
 from concord_search.domain.filters import Superseded
 from concord_search.domain.instants import DAY
 from concord_search.domain.memory import Ending, Parked, Touch
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from search_lab import NOW, SPACE, Lab, OpenLab, plain_state
 
 

@@ -10,7 +10,7 @@ import pytest
 from concord.type.v1 import type_pb2
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import DAY
-from concord_search.ports import Place, Question
+from concord_search.ports.index import Place, Question
 from concord_testing.embedders import ready
 from search_lab import NOW, SPACE, Lab, OpenLab, plain_state
 

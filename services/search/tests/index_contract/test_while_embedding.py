@@ -11,7 +11,8 @@ from concord_search.adapters.qdrant.shard import DENSE, WORDS, Scored
 from concord_search.domain.candidates import Bools, Ints
 from concord_search.domain.errors import EmbeddingUnavailable, IndexUnavailable
 from concord_search.domain.memory import Ending
-from concord_search.ports import Batch, Found, Question, Vector, Version
+from concord_search.ports.embedder import Vector
+from concord_search.ports.index import Batch, Found, Question, Version
 from concord_testing.embedders import ready
 from concord_testing.polling import until
 from search_lab import NOW, SCOPE, SPACE, Lab, plain_state

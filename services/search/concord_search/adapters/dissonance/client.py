@@ -11,7 +11,7 @@ from concord_chassis.call.identity import Caller, TokenIssuer
 from concord_chassis.channel.channel import connect
 
 from concord_search.domain.errors import JudgesUnavailable
-from concord_search.ports import Compared, Verdict, Verdicts
+from concord_search.ports.judges import Compared, Verdict, Verdicts
 
 PRINCIPAL = "search"
 

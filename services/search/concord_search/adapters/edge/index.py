@@ -22,7 +22,8 @@ from concord_search.adapters.edge.shard import EdgeShard
 from concord_search.adapters.qdrant.index import QdrantIndex
 from concord_search.adapters.qdrant.space import SpaceIndex
 from concord_search.domain.errors import IndexCorrupt
-from concord_search.ports import Batch, EmbeddingModel, OnPart
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.index import Batch, OnPart
 
 READERS = 2
 BUILD_GRAPH = "build a graph"

@@ -12,7 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState, Origin, property_of
-from concord_search.ports import Assessed, Change, Changes, Hydrated, OpenConflict, Statement
+from concord_search.ports.graph import Assessed, Change, Changes, Hydrated, OpenConflict, Statement
 
 STATEMENT_CHARACTERS = 200
 RESERVED = "concord:"

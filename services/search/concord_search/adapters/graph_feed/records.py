@@ -23,8 +23,8 @@ from concord_search.adapters.graph_feed.messages import micros
 from concord_search.domain import feedback
 from concord_search.domain.calibration import Proposal
 from concord_search.domain.feedback import Body, Calibration, Vote
-from concord_search.domain.instants import DAY
-from concord_search.ports import Clock, CoRead, RankedQuery, Recall
+from concord_search.domain.instants import DAY, Clock
+from concord_search.ports.records import CoRead, RankedQuery, Recall
 
 Metadata = tuple[tuple[str, str], ...]
 _CALIBRATION = ("calibration", "")

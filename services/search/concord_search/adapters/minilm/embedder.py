@@ -18,7 +18,7 @@ from tokenizers import Encoding, Tokenizer
 from concord_search.adapters.minilm import weights
 from concord_search.adapters.minilm.weights import ModelFiles
 from concord_search.domain.errors import EmbeddingUnavailable, ModelMismatch
-from concord_search.ports import EmbeddingModel, Vector, Vectors
+from concord_search.ports.embedder import EmbeddingModel, Vector, Vectors
 
 DIMENSION = 384
 MODEL = EmbeddingModel("all-MiniLM-L6-v2", DIMENSION, weights.SHA256)

@@ -20,7 +20,7 @@ from concord_models.endpoint import (
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
 from concord_search.domain.errors import EmbeddingRefused, EmbeddingUnavailable
-from concord_search.ports import EmbeddingModel, Vector, Vectors
+from concord_search.ports.embedder import EmbeddingModel, Vector, Vectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,16 +34,15 @@ from concord_search.domain.errors import (
 )
 from concord_search.domain.filters import Scope
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import (
+from concord_search.ports.embedder import EmbeddingModel, Vector
+from concord_search.ports.index import (
     NOTHING_WEIGHED,
     Batch,
-    EmbeddingModel,
     Found,
     IndexState,
     Near,
     OnPart,
     Question,
-    Vector,
     Weighed,
 )
 

@@ -32,7 +32,8 @@ from concord_search.domain.filters import Scope
 from concord_search.domain.instants import DAY
 from concord_search.domain.memory import parent_domain
 from concord_search.domain.signals import IMPORTANCE_NUMBER
-from concord_search.ports import Found, Question, Vector
+from concord_search.ports.embedder import Vector
+from concord_search.ports.index import Found, Question
 
 HALF_LIFE = 30
 """Days after which a co-read counts half."""

@@ -29,14 +29,8 @@ from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
 from concord_search.domain.memory import Ending, MemoryState, Parked
-from concord_search.ports import (
-    Batch,
-    EmbeddingModel,
-    IndexState,
-    Near,
-    Question,
-    Vector,
-)
+from concord_search.ports.embedder import EmbeddingModel, Vector
+from concord_search.ports.index import Batch, IndexState, Near, Question
 
 WATERMARK = UUID(int=0)
 """The point that holds the shard's watermark; the only one that is no row."""

@@ -20,7 +20,8 @@ from concord_search.domain.candidates import Floats, Ints
 from concord_search.domain.filters import MemoryFilter
 from concord_search.domain.memory import CONSTITUTIVE
 from concord_search.domain.recency import recency
-from concord_search.ports import NOTHING_WEIGHED, Vector, Weighed
+from concord_search.ports.embedder import Vector
+from concord_search.ports.index import NOTHING_WEIGHED, Weighed
 
 
 class WeighedQuery(CandidateQuery):

@@ -8,7 +8,8 @@ from concord_search.adapters.qdrant.index import QdrantIndex
 from concord_search.adapters.qdrant_server.collections import CollectionLayout, ServerShards
 from concord_search.adapters.qdrant_server.connection import Connection, Server
 from concord_search.adapters.qdrant_server.shard import ServerShard
-from concord_search.ports import EmbeddingModel, OnPart
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.index import OnPart
 
 READERS = 16
 """Concurrent searches, whose threads wait for the server."""

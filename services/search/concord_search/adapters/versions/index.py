@@ -16,16 +16,15 @@ from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Scope
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import (
+from concord_search.ports.embedder import EmbeddingModel, Vector
+from concord_search.ports.index import (
     Batch,
-    EmbeddingModel,
     Found,
     Index,
     IndexState,
     Near,
     OnPart,
     Question,
-    Vector,
     Version,
     Weighed,
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from concord_search.adapters.durable_file import replace_json
 from concord_search.domain.errors import IndexCorrupt
-from concord_search.ports import Version
+from concord_search.ports.index import Version
 
 Roles = Mapping[Version, str]
 """The parts of one space by version."""
