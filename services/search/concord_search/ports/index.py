@@ -310,7 +310,8 @@ class VersionedIndex(Index, Protocol):
     async def promote(self, space: str) -> None:
         """Makes the `NEXT` the one that serves, at once and for good.
 
-        What served becomes the `FORMER`; one from before is removed.
+        What served becomes the `FORMER`; one from before is removed. Raises `IndexCorrupt` if the
+        `NEXT` was removed.
         """
         ...
 

@@ -87,7 +87,6 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
             self._consider(space)
 
     async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
-        """Makes an empty part, as `QdrantIndex` does."""
         part = self._parts.get(space)
         if part is None or part.state().epoch != epoch:
             await self._stop(space)
@@ -98,7 +97,6 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         await super().remove(space)
 
     async def close(self) -> None:
-        """Writes everything to disk and unlocks the directory. A second call does nothing."""
         for space in list(self._building):
             await self._stop(space)
         await super().close()
@@ -194,7 +192,6 @@ class EdgeShards:
         self._free_bytes = free_bytes
 
     def require_room(self) -> None:
-        """Raises `IndexDiskFull` if a write would find no room."""
         disk_space.require(self.free(), self._root)
 
     def free(self) -> int:
@@ -206,7 +203,6 @@ class EdgeShards:
         return ()
 
     def create(self, part: Path, dimension: int) -> EdgeShard:
-        """Makes an empty shard. Raises `IndexUnavailable` if the process cannot hold one more."""
         memory_maps.require()
         first = part / SHARD
         path = part / f"{SHARD}-{secrets.token_hex(4)}" if first.exists() else first
@@ -216,10 +212,6 @@ class EdgeShards:
         """Nothing to do: the stamp makes it current."""
 
     def load(self, part: Path, name: str) -> EdgeShard:
-        """Opens a shard, and removes others.
-
-        Raises `IndexLocked`, `IndexCorrupt`, or `IndexUnavailable` as `create` does.
-        """
         memory_maps.require()
         for stray in part.glob(f"{SHARD}*"):
             if stray.name != name:  # a process was killed while it made the files anew
@@ -228,7 +220,6 @@ class EdgeShards:
         return shard.load(part / name)
 
     def remove(self, shard: EdgeShard) -> None:
-        """Removes a shard's files."""
         shutil.rmtree(shard.path, ignore_errors=True)
 
     def discard(self, part: Path) -> None:

@@ -75,11 +75,9 @@ class EdgeShard:
 
     @property
     def name(self) -> str:
-        """The name of its directory."""
         return self.path.name
 
     def upsert(self, points: Points) -> None:
-        """Writes points (id, vectors, payload), over those with the same id."""
         self._note([point for point, _, _ in points])
         written = [qdrant.Point(point, dict(vectors), values) for point, vectors, values in points]
         for start in range(0, len(written), POINTS_A_WRITE):
@@ -87,12 +85,10 @@ class EdgeShard:
             self._update(qdrant.UpdateOperation.upsert_points(part))
 
     def set_payload(self, point: PointId, values: Payload) -> None:
-        """Writes fields of a payload, keeping the others."""
         self._note([point])
         self._update(qdrant.UpdateOperation.set_payload([point], values))
 
     def delete(self, points: Sequence[PointId]) -> None:
-        """Removes points."""
         if points:
             self._note(points)
             self._update(qdrant.UpdateOperation.delete_points(list(points)))
@@ -108,7 +104,6 @@ class EdgeShard:
             raise IndexCorrupt(f"the index in {self.path} refused a write") from error
 
     def query(self, queries: Sequence[Nearest]) -> list[Scored]:
-        """Answers queries as one planned batch: points with their scores, best first."""
         batch = qdrant.QueryBatchRequest([query_request(each) for each in queries])
         try:
             answers = self._engine.query_batch(batch)
@@ -117,7 +112,6 @@ class EdgeShard:
         return [_scored(answer) for answer in answers]
 
     def weigh(self, query: Weighing) -> Scored:
-        """Answers one query by its formula: points with their scores, best first."""
         absent: dict[str, float] = {}
         request = qdrant.QueryRequest(
             limit=query.limit,
@@ -138,19 +132,16 @@ class EdgeShard:
         return _scored(answer)
 
     def vectors_of(self, points: Sequence[int]) -> dict[int, Vectors]:
-        """Points' vectors by name, as they are written."""
         if not points:
             return {}
         found = self._engine.retrieve(list(points), with_payload=False, with_vector=True)
         return {cast(int, record.id): cast(Vectors, record.vector) for record in found}
 
     def payload_of(self, point: PointId) -> Payload:
-        """A point's payload; empty for a point that is not there."""
         found = self._engine.retrieve([point], with_payload=True, with_vector=False)
         return (found[0].payload or {}) if found else {}
 
     def count(self) -> int:
-        """The number of points."""
         return self._engine.info().points_count
 
     def unindexed(self) -> int:
@@ -161,13 +152,11 @@ class EdgeShard:
         return self._engine.info().indexed_vectors_count - then
 
     def scroll(self) -> Iterator[tuple[PointId, Payload]]:
-        """Every point with its payload."""
         for page in self._pages(SCROLL_PAGE, with_vectors=False):
             for record in page:
                 yield cast(PointId, record.id), record.payload or {}
 
     def whole(self) -> Iterator[Points]:
-        """Every point, as it is written, in pages."""
         for page in self._pages(COPIED_PAGE, with_vectors=True):
             yield [_written(record) for record in page]
 
@@ -183,18 +172,15 @@ class EdgeShard:
                 return
 
     def points(self, wanted: Collection[PointId]) -> Points:
-        """The wanted points that exist, as they are written."""
         if not wanted:
             return ()
         found = self._engine.retrieve(list(wanted), with_payload=True, with_vector=True)
         return [_written(record) for record in found]
 
     def flush(self) -> None:
-        """Writes everything to disk, so that opening need not replay the log."""
         self._engine.flush()
 
     def close(self) -> None:
-        """Writes everything to disk and closes the engine."""
         self._engine.close()
 
 

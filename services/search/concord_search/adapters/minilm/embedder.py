@@ -53,7 +53,6 @@ class MiniLm:
         self._remembered: OrderedDict[str, Vector] = OrderedDict()
 
     async def open(self) -> None:
-        """Loads the model and checks its weights. Raises `ModelMismatch`."""
         found = weights.installed() if self._files is None else self._files
         # The check ends before any vector of these weights is used.
         loading = asyncio.to_thread(_loaded, found)
@@ -65,7 +64,6 @@ class MiniLm:
         return MODEL
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text, shape (n, 384)."""
         result = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         encoded = await self._texts.run(self._encode, texts)
         room = asyncio.Semaphore(BATCHES_AHEAD)
@@ -112,7 +110,6 @@ class MiniLm:
         return self._loaded
 
     async def close(self) -> None:
-        """Waits for the running batches and frees the model."""
         for workers in (self._texts, self._queries):
             await asyncio.to_thread(workers.close)
         self._loaded = None

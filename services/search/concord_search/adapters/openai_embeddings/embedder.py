@@ -80,7 +80,6 @@ class OpenAiEmbeddings:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model as the operator named it."""
         end = self._endpoint
         return EmbeddingModel(end.model, end.dimension, end.revision)
 
@@ -88,7 +87,6 @@ class OpenAiEmbeddings:
         """Nothing to load; the first text is the first call of the endpoint."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text, shape (n, dimension)."""
         parts = [await self._request(part) for part in _requests(texts, self._endpoint)]
         if not parts:
             return np.zeros((0, self._endpoint.dimension), dtype=np.float32)

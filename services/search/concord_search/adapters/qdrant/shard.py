@@ -94,15 +94,15 @@ class Shard(Protocol):
         ...
 
     def query(self, queries: Sequence[Nearest]) -> list[Scored]:
-        """Answers queries as one batch."""
+        """Answers queries as one batch: points with their scores, best first."""
         ...
 
     def weigh(self, query: Weighing) -> Scored:
-        """Answers one query by its formula, in single precision."""
+        """Answers one query by its formula, in single precision: points and scores, best first."""
         ...
 
     def vectors_of(self, points: Sequence[int]) -> dict[int, Vectors]:
-        """Points' vectors, as they are written."""
+        """Points' vectors by name, as they are written."""
         ...
 
     def payload_of(self, point: PointId) -> Payload:
@@ -157,7 +157,7 @@ class Shards(Protocol[S]):
         ...
 
     def create(self, part: Path, dimension: int) -> S:
-        """Makes an empty shard, not yet the current one."""
+        """Makes an empty shard, not yet the current one. Raises `IndexUnavailable`."""
         ...
 
     def make_current(self, part: Path, shard: S) -> None:
@@ -165,7 +165,10 @@ class Shards(Protocol[S]):
         ...
 
     def load(self, part: Path, name: str) -> S:
-        """Opens the current shard, and removes others. Raises `IndexLocked` or `IndexCorrupt`."""
+        """Opens the current shard, and removes others.
+
+        Raises `IndexLocked`, `IndexCorrupt` or `IndexUnavailable`.
+        """
         ...
 
     def remove(self, shard: S) -> None:

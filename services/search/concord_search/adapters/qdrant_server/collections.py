@@ -48,7 +48,6 @@ class ServerShards:
         """Does nothing: the server itself refuses a write without room."""
 
     def missing(self, names: Collection[str]) -> Collection[str]:
-        """The aliases among these that the server lacks. Raises `IndexUnavailable`."""
         return set(names) - self._aliases().keys()
 
     def _aliases(self) -> dict[str, str]:
@@ -59,7 +58,6 @@ class ServerShards:
         return {each.alias_name: each.collection_name for each in reply.aliases}
 
     def create(self, part: Path, dimension: int) -> ServerShard:
-        """Makes an empty collection, with its payload indexes."""
         name = f"{self._alias(part)}-{secrets.token_hex(4)}"
         self._connection.reply(
             self._connection.collections.Create, _creation(name, dimension, self._layout)
@@ -96,7 +94,6 @@ class ServerShards:
         shard.name = alias
 
     def load(self, _: Path, name: str) -> ServerShard:
-        """Opens an alias's collection, and removes others. Raises `IndexUnavailable`."""
         collection = self._aliases().get(name)
         if collection is None:
             raise IndexUnavailable(f"the Qdrant server has lost {name}")
@@ -119,7 +116,6 @@ class ServerShards:
         self._connection.reply(self._connection.collections.Delete, deletion)
 
     def remove(self, shard: ServerShard) -> None:
-        """Removes a collection, with its files."""
         self._delete(shard.collection)
 
     def discard(self, part: Path) -> None:

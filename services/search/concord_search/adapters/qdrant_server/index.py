@@ -30,11 +30,9 @@ class ServerIndex(QdrantIndex[ServerShard]):
         super().__init__(root, models, shards, Bm25(), readers=READERS)
 
     async def open(self, on_part: OnPart = lambda _ready, _all: None) -> None:
-        """Opens every part, as `QdrantIndex` does; also raises `IndexUnavailable`."""
         await self._connection.open()
         await super().open(on_part)
 
     async def close(self) -> None:
-        """Writes everything to disk and closes the connection."""
         await super().close()
         await self._connection.close()

@@ -35,7 +35,6 @@ class ServerShard:
         self._consistency = majority if replicated else None
 
     def upsert(self, points: Points) -> None:
-        """Writes points (id, vectors, payload), over those with the same id."""
         self._note([point for point, _, _ in points])
         sent = [messages.written(*each) for each in points]
         for start in range(0, len(sent), POINTS_A_WRITE):
@@ -44,7 +43,6 @@ class ServerShard:
             self._update(wire.PointsUpdateOperation(upsert=upsert))
 
     def set_payload(self, point: PointId, values: Payload) -> None:
-        """Writes fields of a payload, keeping the others, before the next points."""
         self._note([point])
         fields = payload_to_grpc(values)
         chosen = messages.selector([point])
@@ -52,7 +50,6 @@ class ServerShard:
         self._pending.append(wire.PointsUpdateOperation(set_payload=write))
 
     def delete(self, points: Sequence[PointId]) -> None:
-        """Removes points."""
         if points:
             self._note(points)
             deletion = wire.PointsUpdateOperation.DeletePoints(points=messages.selector(points))
@@ -73,7 +70,6 @@ class ServerShard:
         return self._connection.reply(method, request)
 
     def query(self, queries: Sequence[Nearest]) -> list[Scored]:
-        """Answers queries in one request: points with their scores, best first."""
         request = wire.QueryBatchPoints(
             collection_name=self.name,
             query_points=[messages.query(self.name, each) for each in queries],
@@ -86,7 +82,6 @@ class ServerShard:
         return [messages.scored(each.result) for each in answers]
 
     def weigh(self, query: Weighing) -> Scored:
-        """Answers one query by its formula: points with their scores, best first."""
         request = wire.QueryBatchPoints(
             collection_name=self.name,
             query_points=[messages.weighing(self.name, query)],
@@ -95,16 +90,13 @@ class ServerShard:
         return self._scored(request)[0]
 
     def vectors_of(self, points: Sequence[int]) -> dict[int, Vectors]:
-        """Points' vectors by name, as they are written."""
         return {each.id.num: messages.vectors_of(each) for each in self._found(points)}
 
     def payload_of(self, point: PointId) -> Payload:
-        """A point's payload; empty for a point that is not there."""
         found = self._found([point])
         return messages.payload_of(found[0].payload) if found else {}
 
     def points(self, wanted: Collection[PointId]) -> Points:
-        """The wanted points that exist, as they are written."""
         return [_whole(each) for each in self._found(wanted)]
 
     def _found(self, points: Collection[PointId]) -> Sequence[wire.RetrievedPoint]:
@@ -123,18 +115,15 @@ class ServerShard:
         return found
 
     def count(self) -> int:
-        """The number of points."""
         request = wire.CountPoints(collection_name=self.name, exact=True)
         return int(self._reply(self._connection.points.Count, request).result.count)
 
     def scroll(self) -> Iterator[tuple[PointId, Payload]]:
-        """Every point with its payload."""
         for page in self._pages(SCROLL_PAGE, with_vectors=False):
             for each in page:
                 yield messages.point_of(each.id), messages.payload_of(each.payload)
 
     def whole(self) -> Iterator[Points]:
-        """Every point, as it is written, in pages."""
         for page in self._pages(COPIED_PAGE, with_vectors=True):
             yield [_whole(each) for each in page]
 

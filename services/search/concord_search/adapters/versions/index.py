@@ -59,7 +59,6 @@ class PartVersions:
                     await self._parts.remove(name)
 
     async def check(self) -> None:
-        """Raises `IndexUnavailable` if the index can neither search nor apply changes now."""
         await self._parts.check()
 
     def _of(self, space: str) -> Roles:
@@ -106,10 +105,6 @@ class PartVersions:
         await self._assign(space, _recalled)
 
     async def promote(self, space: str) -> None:
-        """Makes the `NEXT` the serving version, and the serving one the `FORMER`.
-
-        Raises `IndexCorrupt` if the `NEXT` was removed.
-        """
         before = await self._assign(space, partial(_swapped, space))
         if former := before.get(Version.FORMER):
             await self._removed(space, former)
@@ -213,7 +208,6 @@ class PartVersions:
             return self._parts.id_of(self._name(space, Version.FORMER), item)
 
     async def close(self) -> None:
-        """Writes everything to disk and closes all parts."""
         await self._parts.close()
 
 
