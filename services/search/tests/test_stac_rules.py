@@ -1,9 +1,11 @@
 """STAC: bands, next actions and lines."""
 
+from enum import Enum
 from math import log
 
 import numpy as np
 import pytest
+from concord.search.v1 import search_pb2
 from concord_search.domain.confidence import Band, Confidence, Logit
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.ranking import Breakdown, SignalPart
@@ -18,7 +20,16 @@ from concord_search.domain.stac import (
     lines,
     next_action,
 )
+from concord_search.ports.index import Version
+from concord_search.usecases.check_statements import CheckStatus
+from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
+ENUMS = [
+    (Band, search_pb2.ConfidenceBand),
+    (NextAction, search_pb2.NextAction),
+    (CheckStatus, search_pb2.StatementCheckStatus),
+    (Version, search_pb2.IndexVersionRole),
+]
 LIMITS = Thresholds()
 PLAIN = Case(Band.MEDIUM)
 
@@ -27,6 +38,18 @@ def result(composite: float = 0.5, **scores: float) -> Breakdown:
     """A result with the signals named."""
     parts = tuple(SignalPart(name, score, 0.1) for name, score in scores.items())
     return Breakdown(composite, parts, ())
+
+
+@pytest.mark.parametrize(("ours", "contract"), ENUMS)
+def test_each_member_has_the_name_of_the_contracts(
+    ours: type[Enum], contract: EnumTypeWrapper
+) -> None:
+    """S5 S6 S10 Replies name members by it; none is sent as UNSPECIFIED."""
+    first, *others = contract.keys()
+
+    assert {each.removeprefix(first.removesuffix("UNSPECIFIED")) for each in others} == {
+        each.name for each in ours
+    }
 
 
 def test_the_band_follows_the_calibrated_probabilities() -> None:

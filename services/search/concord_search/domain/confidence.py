@@ -19,7 +19,7 @@ from concord_search.domain.candidates import Candidates, Floats
 
 
 class Band(Enum):
-    """How sure a result is; UNKNOWN if nothing was found."""
+    """How sure a result is, by the contract's names; UNKNOWN if nothing was found."""
 
     UNKNOWN = "unknown"
     LOW = "low"

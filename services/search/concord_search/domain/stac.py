@@ -12,7 +12,7 @@ MAX_LINES = 3
 
 
 class NextAction(Enum):
-    """What to do with the results."""
+    """What to do with the results, by the contract's names."""
 
     ACCEPT = "accept"
     ASK = "ask"

@@ -1,17 +1,15 @@
 """MemoryHealthService."""
 
-from typing import Any, cast
+from typing import cast
 
-import grpc
 from concord.search.v1 import health_pb2, health_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call import opaque
+from concord_chassis.call.call import Context
 from concord_chassis.call.identity import caller
 
 from concord_search.servicer import incoming
 from concord_search.usecases.assess_health import AssessHealth, HealthQuery
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 DEFAULT_LIMIT = 100
 UNHEALTHY = (

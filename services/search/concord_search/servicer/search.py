@@ -1,9 +1,7 @@
 """SearchService and IndexService."""
 
-from typing import Any
-
-import grpc
 from concord.search.v1 import search_pb2, search_pb2_grpc
+from concord_chassis.call.call import Context
 from concord_chassis.call.identity import caller
 from concord_chassis.observe import tracing
 
@@ -16,9 +14,6 @@ from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.reindex import Reindex
 from concord_search.usecases.search import Search
-
-Context = grpc.aio.ServicerContext[Any, Any]
-
 
 RETURNED = "gen_ai.memory.record.count"
 

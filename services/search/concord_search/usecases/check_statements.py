@@ -28,10 +28,10 @@ BUDGET_WITH_MODELS = 20.0
 
 
 class CheckStatus(Enum):
-    """How a check ended."""
+    """How a check ended, by the contract's names."""
 
     COMPLETE = "complete"
-    NOTHING = "nothing to check"
+    NOTHING_TO_CHECK = "nothing to check"
     DEGRADED = "degraded"
     TIMED_OUT = "timed out"
     UNAVAILABLE = "unavailable"
@@ -77,7 +77,7 @@ class CheckStatements:
             if result.state.id not in (each.edge_id, *each.memory_ids)
         ]
         if not wanted:
-            return clashes, Check(CheckStatus.NOTHING)
+            return clashes, Check(CheckStatus.NOTHING_TO_CHECK)
         readable = _readable(results, {at for at, _ in wanted})
         pairs = [(at, pair) for at, pair in wanted if at in readable]
         status, verdicts = await self._judged(space, [pair for _, pair in pairs], use_models)
