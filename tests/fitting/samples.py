@@ -144,7 +144,7 @@ async def _ask(
     question = Question(ready(vector), wanted.text, scope, embedder.model, concepts)
     found = await index.ask(space, question)
     evidence = {key.replace(":", ".") for key in wanted.evidence}
-    ids = [index.id_of(space, item) for item in found.candidates.items]
-    facts = QueryFacts(now, False, bool(concepts), found.has_words, asked=Asked.by(wanted.text))
+    ids = [index.id_of(space, item) for item in found.items]
+    facts = QueryFacts(now, False, bool(concepts), asked=Asked.by(wanted.text))
     right = np.array([each in evidence for each in ids], dtype=np.bool_)
-    return Sample(wanted.conversation, space, facts, found.candidates, right, len(evidence))
+    return Sample(wanted.conversation, space, facts, found, right, len(evidence))

@@ -13,11 +13,12 @@ from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.bootstrap import index_at
 from concord_search.config import read_qdrant
+from concord_search.domain.candidates import Candidates
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState
 from concord_search.ports.embedder import EmbeddingModel
-from concord_search.ports.index import Batch, Found, Question, VersionedIndex
+from concord_search.ports.index import Batch, Question, VersionedIndex
 from concord_testing.embedders import WordEmbedder, ready
 
 START: Micros = 1_760_000_000_000_000
@@ -111,14 +112,14 @@ class Lab:
         wanted: MemoryFilter | None = None,
         as_of: AsOf = PRESENT,
         **asked: object,
-    ) -> Found:
+    ) -> Candidates:
         vector = await self.embedder.embed_query(text)
         scope = Scope(now, superseded, wanted or MemoryFilter(), as_of)
         question = Question(ready(vector), text, scope, self.embedder.model, **asked)  # type: ignore[arg-type] # named fields
         return await self.index.ask(space, question)
 
-    def ids(self, found: Found, space: str = SPACE) -> list[str]:
-        return [self.index.id_of(space, item) for item in found.candidates.items]
+    def ids(self, found: Candidates, space: str = SPACE) -> list[str]:
+        return [self.index.id_of(space, item) for item in found.items]
 
 
 OpenLab = Callable[..., Awaitable[Lab]]

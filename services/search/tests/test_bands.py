@@ -51,7 +51,7 @@ async def test_only_what_memory_can_answer_is_not_low(
         vector = await minilm.embed_query(query)
         asked = Question(ready(vector), query, SCOPE, minilm.model, extract(query))
         found = await index.ask(SPACE, asked)
-        ranking = Ranking(found.candidates, QueryFacts(NOW, False, True, True), shipped())
+        ranking = Ranking(found, QueryFacts(NOW, False, True), shipped())
         first = int(ranking.order[0])
 
         sure = certainties(ranking, [first], shipped())[first]

@@ -62,7 +62,7 @@ async def test_the_index_waits_for_room_and_then_goes_on(
     assert not at_work_there.progress.keeps_up
     with pytest.raises(IndexDiskFull, match="needs 64 MiB"):
         at_work_there.progress.demand_following("nothing matches")
-    assert (await at_work_there.lab.ask("fox")).candidates.seqs.tolist() == [1]
+    assert (await at_work_there.lab.ask("fox")).seqs.tolist() == [1]
 
     disk.free = SPARE
     state = await at_work_there.reached(2)
@@ -137,7 +137,7 @@ async def test_a_write_without_room_changes_nothing_and_says_what_to_do(
     disk.free = SPARE
     await lab.write(plain_state("a", 1, "red fox"))
 
-    assert (await lab.ask("fox")).candidates.seqs.tolist() == [1]
+    assert (await lab.ask("fox")).seqs.tolist() == [1]
     told = translate(caught.value)
     assert told is not None
     assert (told.code.name, told.reason) == ("UNAVAILABLE", "ERROR_REASON_UNAVAILABLE")

@@ -112,7 +112,7 @@ async def test_a_crash_between_writing_and_closing_is_mended(
     lab = await open_lab(tmp_path)
     found = await lab.ask("red fox", superseded=Superseded.HISTORY)
 
-    assert found.candidates.seqs.tolist() == [2]
+    assert found.seqs.tolist() == [2]
     assert (await lab.index.states())[SPACE].memories == 1
 
 

@@ -96,7 +96,7 @@ async def test_no_file_holds_what_was_erased_once_they_are_made_anew(
 
     after = await lab.ask("number 7 of many", superseded=Superseded.HISTORY)
     assert lab.ids(after)[0] == lab.ids(before)[0] == "m7"
-    assert np.allclose(after.candidates.cosine[0], before.candidates.cosine[0], atol=1e-3)
+    assert np.allclose(after.cosine[0], before.cosine[0], atol=1e-3)
     assert traces(tmp_path, "number 7 of many", "number", "m7")
     states = (await lab.index.states())[SPACE]
     assert (states.memories, states.applied_seq, list(states.unconfirmed)) == (299, 303, [])
@@ -137,7 +137,7 @@ async def test_what_is_written_meanwhile_is_in_the_copy(
     assert not {"m8", "doomed"} & found
     assert (state.applied_seq, list(state.unconfirmed)) == (307, ["doomed", "m8"])
     six = await lab.ask("number 6 of many", only=("m6",))
-    assert six.candidates.access_count.tolist() == [9]
+    assert six.access_count.tolist() == [9]
     await lab.index.close()
     reopened = await open_lab(tmp_path)
     assert await everything(reopened) == found

@@ -32,7 +32,7 @@ async def test_changes_are_applied_as_they_come(at_work: Following) -> None:
     state = await at_work.reached(2)
 
     assert (state.applied_seq, state.memories, state.parked_count) == (2, 1, 0)
-    assert (await at_work.lab.ask("whale")).candidates.seqs.tolist() == [2]
+    assert (await at_work.lab.ask("whale")).seqs.tolist() == [2]
 
 
 async def test_a_new_space_is_not_up_to_date_before_all_of_it_is_indexed(
@@ -151,7 +151,7 @@ async def test_every_kind_of_change_does_what_it_says(at_work: Following) -> Non
     found = await at_work.lab.ask("red")
 
     assert sorted(at_work.lab.ids(found)) == ["a", "c"]
-    assert found.candidates.access_count[at_work.lab.ids(found).index("a")] == 3
+    assert found.access_count[at_work.lab.ids(found).index("a")] == 3
     assert (state.memories, state.parked_count) == (3, 0)
 
 
@@ -165,7 +165,7 @@ async def test_an_unchanged_text_is_not_embedded_again(at_work: Following) -> No
     await at_work.reached(2)
 
     assert [list(texts) for texts in at_work.embedder.asked] == [["red fox"]]
-    assert (await at_work.lab.ask("fox")).candidates.is_head.tolist() == [True]
+    assert (await at_work.lab.ask("fox")).is_head.tolist() == [True]
 
 
 async def test_a_poison_row_is_parked_and_the_feed_goes_on(at_work: Following) -> None:

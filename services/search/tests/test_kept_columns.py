@@ -44,10 +44,8 @@ async def told(lab: Lab) -> list[object]:
     for mode in Superseded:
         answer = await lab.ask("red fox", superseded=mode, concepts=("red", "c7"), domain="a.c")
         named = ("seqs", "domain_match", "shared_concepts", "all_concepts", "access_count")
-        columns = [getattr(answer.candidates, name).tolist() for name in named]
-        columns += [
-            getattr(answer.candidates, name).tolist() for name in ("last_access", "is_head")
-        ]
+        columns = [getattr(answer, name).tolist() for name in named]
+        columns += [getattr(answer, name).tolist() for name in ("last_access", "is_head")]
         found.append(sorted(zip(lab.ids(answer), *columns, strict=True)))
     return found
 

@@ -90,7 +90,7 @@ async def test_collections_are_laid_out_as_the_settings_say(
     assert (config.quantization_config.WhichOneof("quantization") or "none") == quantisation
     assert set(reply.result.payload_schema) >= {"f", "ended", "created"}
     alone = float(WordEmbedder().vector("red fox") @ WordEmbedder().vector("red fox"))
-    assert found.candidates.cosine[0] == pytest.approx(alone, abs=1e-3)
+    assert found.cosine[0] == pytest.approx(alone, abs=1e-3)
 
 
 async def test_an_alias_leads_to_the_collection_of_the_layouts_version(

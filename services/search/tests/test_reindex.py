@@ -60,7 +60,7 @@ async def asked(at_work: Following, text: str) -> list[str]:
     vector = await (await at_work.context.embedders.of(model)).embed_query(text)
     await asyncio.sleep(0.001)
     found = await index.ask(SPACE, Question(ready(vector), text, SCOPE, model, limit=3))
-    return [index.id_of(SPACE, item) for item in found.candidates.items]
+    return [index.id_of(SPACE, item) for item in found.items]
 
 
 async def serves(at_work: Following, model: EmbeddingModel) -> None:
@@ -227,7 +227,7 @@ async def test_a_question_from_before_the_swap_is_answered_by_the_former_version
     found = await index.ask(SPACE, before)
     near = await index.near(SPACE, vector, SCOPE, 5, -1.0, model=WordEmbedder.model)
 
-    assert [index.id_of(SPACE, item) for item in found.candidates.items] == ["own id"]
+    assert [index.id_of(SPACE, item) for item in found.items] == ["own id"]
     assert [each.id for each in near] == ["own id"]
     assert near[0].similarity == pytest.approx(1.0, abs=0.001)
     assert await at_work.reindex.remove(SPACE, Version.FORMER)

@@ -51,7 +51,7 @@ async def test_a_text_on_its_way_is_not_embedded_again(at_work: Following) -> No
 
     assert sum(len(texts) for texts in at_work.embedder.asked) == SLICE
     assert state.parked_count == 0
-    assert (await at_work.lab.ask("7", only=("m7",))).candidates.is_head.tolist() == [True]
+    assert (await at_work.lab.ask("7", only=("m7",))).is_head.tolist() == [True]
 
 
 async def test_a_text_that_comes_back_has_its_own_vector(at_work: Following) -> None:
@@ -66,7 +66,7 @@ async def test_a_text_that_comes_back_has_its_own_vector(at_work: Following) -> 
     at_work.follow()
 
     state = await at_work.reached(SLICE + 2)
-    found = (await at_work.lab.ask("red fox", only=("a",))).candidates
+    found = await at_work.lab.ask("red fox", only=("a",))
 
     assert (found.seqs.tolist(), state.parked_count) == ([SLICE + 2], 0)
     assert found.cosine.tolist() == pytest.approx([1.0], abs=0.001)
@@ -170,4 +170,4 @@ async def test_what_was_erased_or_forgotten_since_is_not_brought_back(at_work: F
     await until(lambda: at_work.progress.parked() == 0)
 
     assert state.memories == 0
-    assert len((await at_work.lab.ask("red")).candidates) == 0
+    assert len(await at_work.lab.ask("red")) == 0

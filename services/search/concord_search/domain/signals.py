@@ -71,7 +71,6 @@ class QueryFacts:
     now: Micros
     has_domain: bool
     has_concepts: bool
-    has_words: bool
     asked: Asked = NOTHING_ASKED
 
 
@@ -104,7 +103,7 @@ def scores(found: Candidates, query: QueryFacts) -> dict[str, Floats]:
         "coactivation": found.coactivation,
         "authority": authority(found),
         "temporal": temporal(found, query.now),
-        "lexical": context.share(found, found.holds) if query.has_words else nothing,
+        "lexical": context.share(found, found.holds) if found.has_words else nothing,
         "fusion": context.fusion(found),
         **context.signals(found, query.asked),
         "statement": np.where(is_turn, 1.0 - found.talk.asks, np.nan),

@@ -49,14 +49,6 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The answer to a question: the candidates, and whether the text held a searched word."""
-
-    candidates: Candidates
-    has_words: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
     """The factors of a candidate's place (spec S6); text relevance and recency are in [0, 1]."""
 
@@ -76,7 +68,7 @@ class Weighed:
     edges, best first, and by candidate whether it is an edge and the factors of its place, each of
     shape (n,)."""
 
-    found: Found
+    candidates: Candidates
     is_edge: Bools
     text_relevance: Floats
     factor: Floats
@@ -89,9 +81,7 @@ class Weighed:
 
 
 NOTHING_WEIGHED = Weighed(
-    Found(NO_CANDIDATES, has_words=False),
-    np.zeros(0, dtype=np.bool_),
-    *(np.zeros(0) for _ in range(3)),
+    NO_CANDIDATES, np.zeros(0, dtype=np.bool_), *(np.zeros(0) for _ in range(3))
 )
 """The answer where nothing is."""
 
@@ -202,7 +192,7 @@ class Index(Protocol):
         """For each state, whether it needs a vector that the index does not have."""
         ...
 
-    async def ask(self, space: str, question: Question) -> Found:
+    async def ask(self, space: str, question: Question) -> Candidates:
         """The candidates for a question; none for a space without a part.
 
         This and what else reads raises `IndexUnavailable` where a server does not answer.

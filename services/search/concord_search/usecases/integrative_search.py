@@ -168,7 +168,7 @@ class IntegrativeSearch:
     ) -> list[tuple[int, Hydrated]]:
         """Reads items from graph, best first, until enough of them may be shown."""
         found: list[tuple[int, Hydrated]] = []
-        at, end = 0, len(weighed.found.candidates)
+        at, end = 0, len(weighed.candidates)
         while len(found) < query.limit and at < end:
             rows = range(at, min(at + query.limit - len(found), end))
             at = rows.stop
@@ -194,7 +194,7 @@ class IntegrativeSearch:
     ) -> tuple[list[IntegrativeResult], Check]:
         """The results, checked against the node's statements."""
         await asyncio.sleep(0)  # graph begins to store the query, beside the rest
-        ranked = self._search.rank(space, found.asked, found.question, found.weighed.found)
+        ranked = self._search.rank(space, found.asked, found.question, found.weighed.candidates)
         results = self._search.results(ranked, found.shown)
         explained = await self._search.with_conflicts(space, results, query.as_of)
         clashes, check = await self._check(
@@ -219,7 +219,7 @@ class IntegrativeSearch:
         weighed: Weighed,
         rows: range,
     ) -> list[tuple[int, Hydrated]]:
-        candidates = weighed.found.candidates
+        candidates = weighed.candidates
         ids = {row: self._index.id_of(space, candidates.items[row]) for row in rows}
         edge_rows = [row for row in rows if weighed.is_edge[row]]
         memory_rows = [row for row in rows if not weighed.is_edge[row]]

@@ -8,6 +8,7 @@ from concord_chassis.call import deadline
 from concord_concepts import extract, normalise
 
 from concord_search.domain import explanation, stac
+from concord_search.domain.candidates import Candidates
 from concord_search.domain.certainty import Certainty, certainties
 from concord_search.domain.confidence import Band
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
@@ -18,7 +19,7 @@ from concord_search.domain.signals import QueryFacts
 from concord_search.domain.speech import Asked, asks_of_the_past
 from concord_search.domain.stac import Case, NextAction, Preference, StacOptions, Thresholds
 from concord_search.ports.graph import Graph, Hydrated, OpenConflict
-from concord_search.ports.index import Found, Index, Question
+from concord_search.ports.index import Index, Question
 from concord_search.ports.records import CoRead, Recall, Records
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.locate_filter import located
@@ -208,16 +209,15 @@ class Search:
         """The candidates, ranked by the composite score."""
         return self.rank(space, query, question, await self._index.ask(space, question))
 
-    def rank(self, space: str, query: SearchQuery, question: Question, found: Found) -> Ranked:
+    def rank(self, space: str, query: SearchQuery, question: Question, found: Candidates) -> Ranked:
         """Ranks candidates by the composite score."""
         facts = QueryFacts(
             now=question.scope.now,
             has_domain=bool(question.domain),
             has_concepts=bool(question.concepts),
-            has_words=found.has_words,
             asked=Asked.by(query.text),
         )
-        ranking = Ranking(found.candidates, facts, self._formula.profiles)
+        ranking = Ranking(found, facts, self._formula.profiles)
         rows = ranking.order[ranking.composite[ranking.order] >= query.min_score]
         return Ranked(space, query, question, ranking, rows.tolist())
 

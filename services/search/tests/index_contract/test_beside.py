@@ -9,7 +9,7 @@ async def held_around(lab: Lab, memory_id: str) -> int:
     """How many of the words red, green and blue a turn holds together with its neighbours."""
     found = await lab.ask("red green blue")
     row = lab.ids(found).index(memory_id)
-    return int(found.candidates.talk.window[row].sum())
+    return int(found.talk.window[row].sum())
 
 
 async def test_neighbours_follow_what_becomes_of_them(lab: Lab) -> None:

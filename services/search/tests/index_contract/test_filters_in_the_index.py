@@ -192,5 +192,5 @@ async def test_a_node_of_then_finds_the_state_of_then(lab: Lab) -> None:
     then = await lab.ask("fox", wanted=wanted, as_of=AsOf(record=START + 2_500_000))
     now = await lab.ask("fox", wanted=wanted)
 
-    assert (lab.ids(then), then.candidates.seqs.tolist()) == (["a"], [1])
-    assert (lab.ids(now), now.candidates.seqs.tolist()) == (["a"], [3])
+    assert (lab.ids(then), then.seqs.tolist()) == (["a"], [1])
+    assert (lab.ids(now), now.seqs.tolist()) == (["a"], [3])

@@ -33,7 +33,7 @@ async def weigh(
     scope = Scope(NOW, Superseded.EXCLUDE, wanted, edges=edges)
     question = Question(ready(lab.embedder.vector(text)), text, scope, lab.embedder.model)
     weighed = await lab.index.weigh(SPACE, question, ready(weight))
-    items = weighed.found.candidates.items
+    items = weighed.candidates.items
     return [
         Found(lab.index.id_of(SPACE, item), bool(weighed.is_edge[row]), weighed.place(row))
         for row, item in enumerate(items)
@@ -166,7 +166,7 @@ async def test_nothing_is_found_where_nothing_is(lab: Lab) -> None:
     question = Question(vector, "x", scope, lab.embedder.model)
 
     assert await weigh(lab, "honesty") == []
-    assert len((await lab.index.weigh("nowhere", question, ready(2.0))).found.candidates) == 0
+    assert len((await lab.index.weigh("nowhere", question, ready(2.0))).candidates) == 0
 
 
 async def test_edges_are_back_after_a_restart(tmp_path: Path, open_lab: OpenLab) -> None:

@@ -227,10 +227,9 @@ class Columns:
         found[np.searchsorted(ends, at, side="right"), which] = True
         return found
 
-    def term_weights(self, terms: Ints) -> tuple[Floats, NDArray[np.bool_]]:
-        """The inverse document frequency of each term, and whether any row holds it."""
-        held_by = self._documents.of(terms)
-        return frequencies.weights(held_by, self.open_items), held_by > 0
+    def term_weights(self, terms: Ints) -> Floats:
+        """The inverse document frequency of each term."""
+        return frequencies.weights(self._documents.of(terms), self.open_items)
 
     def lengths(self, rows: Ints) -> Ints:
         """The number of different terms of each row."""

@@ -21,7 +21,7 @@ from concord_search.adapters.qdrant.query import CandidateQuery
 from concord_search.adapters.qdrant.shard import LAYOUT, S, Shards, Words
 from concord_search.adapters.qdrant.space import SpaceIndex
 from concord_search.adapters.qdrant.weigh import WeighedQuery
-from concord_search.domain.candidates import NO_CANDIDATES
+from concord_search.domain.candidates import NO_CANDIDATES, Candidates
 from concord_search.domain.digests import State
 from concord_search.domain.errors import (
     IndexCorrupt,
@@ -38,7 +38,6 @@ from concord_search.ports.embedder import EmbeddingModel, Vector
 from concord_search.ports.index import (
     NOTHING_WEIGHED,
     Batch,
-    Found,
     IndexState,
     Near,
     OnPart,
@@ -268,11 +267,11 @@ class QdrantIndex(Generic[S]):
     async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
         return await self._readers.run(self._part(space).unembedded, states)
 
-    async def ask(self, space: str, question: Question) -> Found:
+    async def ask(self, space: str, question: Question) -> Candidates:
         found = await self._asked(
             space, question, SpaceIndex.candidates, CandidateQuery.end, question.vector
         )
-        return Found(NO_CANDIDATES, has_words=False) if found is None else found
+        return NO_CANDIDATES if found is None else found
 
     async def weigh(self, space: str, question: Question, weight: asyncio.Future[float]) -> Weighed:
         found = await self._asked(

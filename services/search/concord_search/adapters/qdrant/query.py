@@ -33,7 +33,7 @@ from concord_search.domain.instants import DAY
 from concord_search.domain.memory import parent_domain
 from concord_search.domain.signals import IMPORTANCE_NUMBER
 from concord_search.ports.embedder import Vector
-from concord_search.ports.index import Found, Question
+from concord_search.ports.index import Question
 
 HALF_LIFE = 30
 """Days after which a co-read counts half."""
@@ -104,7 +104,7 @@ class CandidateQuery:
         if self._words is not None:
             self._worded = self._branch(self._words, WORDS)
 
-    def end(self, vector: Vector) -> Found:
+    def end(self, vector: Vector) -> Candidates:
         """The candidates for the question, once it has begun."""
         found, _ = self._scored(vector.tolist())
         order = np.argsort(-found.fusion, kind="stable")[: self._question.limit]
@@ -183,18 +183,17 @@ class CandidateQuery:
         there: Bools = self._columns["seq"][rows] > 0
         return there
 
-    def _described(self, best: Scores, found: Scores) -> Found:
+    def _described(self, best: Scores, found: Scores) -> Candidates:
         """The best ones, with all that ranking needs; reads the columns."""
         question, columns, terms = self._question, self._columns, self._terms
         rows = best.rows
         read = rows if question.scope.record is None else columns.newest_rows(rows)
         shared, union = columns.shared_concepts(rows, self._concepts)
         holds = columns.holds(rows, terms)
-        weights, known = columns.term_weights(terms)
         scope = question.scope
         known_at = scope.now if scope.record is None else scope.record
         fused = Fused(found.rows, found.fusion)
-        candidates = Candidates(
+        return Candidates(
             items=[columns.items[row] for row in rows.tolist()],
             seqs=columns["seq"][rows],
             cosine=best.cosine,
@@ -206,17 +205,14 @@ class CandidateQuery:
             importance=_IMPORTANCE[columns["imp"][rows]],
             access_count=columns["ac"][read],
             last_access=columns["la"][read],
-            created=columns["created"][rows],
             valid_from=columns["from"][rows],
             coactivation=self._coactivation(rows),
             is_head=columns["head"][rows].astype(np.bool_),
             holds=holds,
-            term_weights=weights,
-            known_terms=known,
+            term_weights=columns.term_weights(terms),
             lengths=columns.lengths(rows),
             talk=talk(columns, rows, Terms(terms, holds), fused, known_at),
         )
-        return Found(candidates, has_words=self._words is not None)
 
     def _coactivation(self, rows: Ints) -> Floats:
         """The largest co-reads ÷ √(reads · reads) with a memory that the session read."""

@@ -12,6 +12,7 @@ from cryptography.exceptions import InvalidTag
 
 from concord_search.adapters.versions import roles
 from concord_search.adapters.versions.roles import Roles
+from concord_search.domain.candidates import Candidates
 from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Scope
@@ -19,7 +20,6 @@ from concord_search.domain.memory import MemoryState
 from concord_search.ports.embedder import EmbeddingModel, Vector
 from concord_search.ports.index import (
     Batch,
-    Found,
     Index,
     IndexState,
     Near,
@@ -143,7 +143,7 @@ class PartVersions:
             return former
         return serving
 
-    async def ask(self, space: str, question: Question) -> Found:
+    async def ask(self, space: str, question: Question) -> Candidates:
         return await self._asked(self._parts.ask, space, question)
 
     async def weigh(self, space: str, question: Question, weight: asyncio.Future[float]) -> Weighed:
