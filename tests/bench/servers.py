@@ -12,7 +12,8 @@ from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.server.server import Registration, tune_collector
 from concord_graph.bootstrap import GraphApp, build
 from concord_search import bootstrap as search_parts
-from concord_search.config import IndexConfig, QdrantConfig
+from concord_search.adapters.qdrant_server.settings import QdrantConfig
+from concord_search.config import IndexConfig
 from concord_search.ports.embedder import Embedder
 from concord_testing.serving import Serving, new_issuer, serving
 from google.protobuf.empty_pb2 import Empty

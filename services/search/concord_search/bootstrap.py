@@ -28,8 +28,9 @@ from concord_search.adapters.dissonance.client import JudgesClient
 from concord_search.adapters.graph_feed.client import GraphClient
 from concord_search.adapters.graph_feed.records import RecordsClient
 from concord_search.adapters.minilm.embedder import MiniLm
+from concord_search.adapters.qdrant_server.settings import QdrantConfig
 from concord_search.adapters.versions.index import PartVersions
-from concord_search.config import IndexConfig, QdrantConfig
+from concord_search.config import IndexConfig
 from concord_search.domain.errors import IndexDiskFull, SearchError
 from concord_search.domain.instants import Clock, Micros
 from concord_search.ports.embedder import Embedder, EmbeddingModel
@@ -288,37 +289,17 @@ def index_at(
     """
     log = json_lines("search") if log is None else log
     background = Background(log) if background is None else background
-    parts = (
-        _on_edge(path, models, background, log)
-        if qdrant is None
-        else _on_server(path, models, qdrant)
-    )
+    parts: Index
+    if qdrant is None:
+        from concord_search.adapters.edge.index import EdgeIndex
+
+        parts = EdgeIndex(path, *models, background=background, log=log)
+    else:
+        # Loading the client takes half a second, which a start without it need not pay.
+        from concord_search.adapters.qdrant_server.index import ServerIndex
+
+        parts = ServerIndex(path, models, qdrant)
     return PartVersions(parts, path / "versions.json")
-
-
-def _on_edge(
-    path: Path, models: Sequence[EmbeddingModel], background: Background, log: Logger
-) -> Index:
-    from concord_search.adapters.edge.index import EdgeIndex
-
-    return EdgeIndex(path, *models, background=background, log=log)
-
-
-def _on_server(path: Path, models: Sequence[EmbeddingModel], qdrant: QdrantConfig) -> Index:
-    # Loading the client takes half a second, which a start without it need not pay.
-    from concord_search.adapters.qdrant_server.collections import CollectionLayout
-    from concord_search.adapters.qdrant_server.connection import Server
-    from concord_search.adapters.qdrant_server.index import ServerIndex
-
-    server = Server(qdrant.url, qdrant.api_key.get_secret_value(), qdrant.timeout)
-    layout = CollectionLayout(
-        prefix=qdrant.prefix,
-        shards=qdrant.shards,
-        replicas=qdrant.replicas,
-        quantisation=qdrant.quantisation,
-        on_disk=qdrant.on_disk,
-    )
-    return ServerIndex(path, models, server, layout)
 
 
 def _embedders(config: IndexConfig, log: Logger) -> Embedders:
@@ -327,17 +308,16 @@ def _embedders(config: IndexConfig, log: Logger) -> Embedders:
     if not config.has_openai:
         return Embedders(minilm)
     # Loading the openai package takes a third of a second, which a start without it need not pay.
-    from concord_search.adapters.openai_embeddings.embedder import Endpoint, OpenAiEmbeddings
+    from concord_models.endpoint import RetryPolicy
 
-    endpoint = Endpoint(
-        base_url=config.openai_url,
-        model=config.openai_model,
-        dimension=config.openai_dimension,
-        key=config.openai_key,
-        revision=config.openai_revision,
-        timeout=config.openai_timeout,
-        budget=config.openai_budget,
+    from concord_search.adapters.openai_embeddings.embedder import OpenAiEmbeddings
+
+    openai = OpenAiEmbeddings(
+        config.openai_url,
+        config.openai_key,
+        EmbeddingModel(config.openai_model, config.openai_dimension, config.openai_revision),
+        RetryPolicy(timeout=config.openai_timeout, budget=config.openai_budget),
+        log,
         max_texts=config.openai_batch,
     )
-    openai = OpenAiEmbeddings(endpoint, log)
     return Embedders(minilm, openai) if config.embedder == "minilm" else Embedders(openai, minilm)
