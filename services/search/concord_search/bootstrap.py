@@ -52,7 +52,7 @@ from concord_search.usecases.progress import Progress
 from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.reindex import Reindex
 from concord_search.usecases.scrub import SCRUB, Scrub
-from concord_search.usecases.search import Formula, Search
+from concord_search.usecases.search import Search
 from concord_search.usecases.suggest import SuggestProactively
 
 START_ERRORS = (SearchError,)
@@ -76,21 +76,22 @@ class SearchApp:
 
     def __init__(
         self,
+        config: IndexConfig,
+        issuer: TokenIssuer,
         *,
-        index: VersionedIndex,
-        graph: GraphClient,
-        embedders: Embedders,
-        judges: JudgesClient | None,
-        records: RecordsClient,
-        formula: Formula,
-        constitutive_weight: float,
+        qdrant: QdrantConfig | None,
         clock: Clock,
-        background: Background,
+        embedders: Embedders,
         log: Logger,
     ) -> None:
-        self._index, self._graph, self._embedders = index, graph, embedders
-        self._judges, self._records = judges, records
-        self.background = background
+        self._embedders = embedders
+        self.background = background = Background(log)
+        self._index = index = index_at(config.index_path, qdrant, embedders.models, background, log)
+        graph = GraphClient(config.graph_address, issuer, config.issuer_name)
+        records = RecordsClient(config.graph_address, issuer, clock)
+        address = config.dissonance_address
+        judges = JudgesClient(address, issuer) if address else None
+        self._clients = (graph, records, *((judges,) if judges else ()))
         self._open = False
         self.progress = progress = Progress()
         self._scrub = Scrub(graph=graph, index=index, background=background, log=log)
@@ -113,10 +114,10 @@ class SearchApp:
             records=records,
             progress=progress,
             clock=clock,
-            formula=formula,
+            formula=config.formula(),
             new_id=lambda: id_of_time(clock()),
         )
-        feedback = Feedback(records, constitutive_weight)
+        feedback = Feedback(records, config.constitutive_weight)
         integrative = IntegrativeSearch(
             search=search,
             index=index,
@@ -210,10 +211,8 @@ class SearchApp:
         await self.background.close()
         self._open = False
         self._matching.close()
-        await self._graph.close()
-        await self._records.close()
-        if self._judges is not None:
-            await self._judges.close()
+        for client in self._clients:
+            await client.close()
         await self._embedders.close()
         await self._index.close()
 
@@ -261,19 +260,7 @@ def build(
     log = json_lines("search") if log is None else log
     log = log.bind(SEARCH_GRAPH_ADDRESS=config.graph_address)  # the setting to correct
     embedders = _embedders(config, log) if embedder is None else Embedders(embedder, *others)
-    background = Background(log)
-    return SearchApp(
-        index=index_at(config.index_path, qdrant, embedders.models, background, log),
-        graph=GraphClient(config.graph_address, issuer, config.issuer_name),
-        embedders=embedders,
-        judges=JudgesClient(address, issuer) if (address := config.dissonance_address) else None,
-        records=RecordsClient(config.graph_address, issuer, clock),
-        formula=config.formula(),
-        constitutive_weight=config.constitutive_weight,
-        clock=clock,
-        background=background,
-        log=log,
-    )
+    return SearchApp(config, issuer, qdrant=qdrant, clock=clock, embedders=embedders, log=log)
 
 
 def index_at(
