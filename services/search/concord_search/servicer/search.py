@@ -41,7 +41,8 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
         self, request: search_pb2.IntegrativeSearchRequest, context: Context
     ) -> search_pb2.IntegrativeSearchResponse:
         space = caller().space
-        found = await self._integrative(space, incoming.integrative_query(request))
+        query, node = incoming.integrative_query(request), incoming.text(request.context_node)
+        found = await self._integrative(space, query, node, use_models=request.use_models)
         reply = outgoing.integrative(found, space)
         tracing.note({RETURNED: len(reply.results)})
         return reply
@@ -57,8 +58,8 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     async def BatchFindSimilar(
         self, request: search_pb2.BatchFindSimilarRequest, context: Context
     ) -> search_pb2.BatchFindSimilarResponse:
-        query = incoming.batch_similar_query(request)
-        return outgoing.similar_to_each(await self._find_similar.each(caller().space, query))
+        space, ids, query = caller().space, request.memory_ids, incoming.near_query(request)
+        return outgoing.similar_to_each(await self._find_similar.each(space, ids, query))
 
 
 class IndexServicer(search_pb2_grpc.IndexServiceServicer):

@@ -16,7 +16,10 @@ from concord_search.usecases.search import wait_until_fresh
 
 @dataclass(frozen=True, slots=True)
 class SimilarQuery:
-    """Asks for memories near to either a memory (`memory_id`) or a text."""
+    """Asks for memories near to either a memory (`memory_id`) or a text.
+
+    About each of many memories, it names neither.
+    """
 
     memory_id: str = ""
     text: str = ""
@@ -34,17 +37,6 @@ class SimilarAnswer:
 
     exists: bool
     near: Sequence[Near] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class BatchSimilarQuery:
-    """Asks for memories near to each of many (`memory_ids`)."""
-
-    memory_ids: Sequence[str]
-    filter: MemoryFilter = field(default_factory=MemoryFilter)
-    min_similarity: float = -1.0
-    demand: Demand | None = None
-    limit: int = 10
 
 
 class FindSimilar:
@@ -75,7 +67,9 @@ class FindSimilar:
             self._progress.demand_following("nothing is near")
         return SimilarAnswer(exists=True, near=near)
 
-    async def each(self, space: str, query: BatchSimilarQuery) -> list[tuple[str, SimilarAnswer]]:
+    async def each(
+        self, space: str, memory_ids: Sequence[str], query: SimilarQuery
+    ) -> list[tuple[str, SimilarAnswer]]:
         """The memories near to each memory, by the index alone, which may lag behind graph.
 
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `IndexDiskFull`, and
@@ -86,11 +80,11 @@ class FindSimilar:
         now = max(self._clock(), self._progress.of(space).latest)
         scope = Scope(now, Superseded.EXCLUDE, query.filter, PRESENT)
         found = await self._index.near_each(
-            space, query.memory_ids, scope, query.limit, query.min_similarity
+            space, memory_ids, scope, query.limit, query.min_similarity
         )
         return [
             (memory_id, SimilarAnswer(near is not None, near or ()))
-            for memory_id, near in zip(query.memory_ids, found, strict=True)
+            for memory_id, near in zip(memory_ids, found, strict=True)
         ]
 
     async def _origin(

@@ -2,20 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from concord_concepts import extract
 
-from concord_search.domain.filters import MemoryFilter, Superseded, admits
-from concord_search.domain.instants import PRESENT, AsOf
+from concord_search.domain.filters import admits
 from concord_search.domain.memory import MemoryState
 from concord_search.ports.graph import Graph, Hydrated, Statement
 from concord_search.ports.index import Index, Place, Question, Weighed
 from concord_search.ports.records import RankedQuery, Recall, Records
 from concord_search.usecases.check_statements import Check, CheckStatements, Clash
 from concord_search.usecases.feedback import Feedback
-from concord_search.usecases.progress import Demand, Progress
+from concord_search.usecases.progress import Progress
 from concord_search.usecases.search import (
     Result,
     Search,
@@ -23,23 +22,6 @@ from concord_search.usecases.search import (
     may_be_shown,
     wait_until_fresh,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class IntegrativeQuery:
-    """A query, and the name or id of the node whose constitutive statements count."""
-
-    text: str
-    node: str
-    filter: MemoryFilter = field(default_factory=MemoryFilter)
-    include_superseded: bool = False
-    demand: Demand | None = None
-    limit: int = 10
-    peek: bool = False
-    session_id: str = ""
-    principal: str = ""
-    as_of: AsOf = PRESENT
-    use_models: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +58,6 @@ class IntegrativeAnswer:
 class _Found:
     """What was found, before it is explained; `shown`: rows of `weighed` with their items."""
 
-    asked: SearchQuery
     question: Question
     weighed: Weighed
     shown: Sequence[tuple[int, Hydrated]]
@@ -107,15 +88,22 @@ class IntegrativeSearch:
         self._records = records
         self._new_id = new_id
 
-    async def __call__(self, space: str, query: IntegrativeQuery) -> IntegrativeAnswer:
-        """Answers a query in a space.
+    async def __call__(
+        self, space: str, query: SearchQuery, node: str, *, use_models: bool
+    ) -> IntegrativeAnswer:
+        """Answers a query in a space; the constitutive statements of `node`, a name or id, count.
 
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
         `IndexDiskFull`, `NodeUnknown`, `FilterUnsupported`.
         """
         await wait_until_fresh(self._progress, space, query.demand)
-        asked, question = await self._question(space, query)
-        weight, statements, weighed = await self._weighed(space, query, question)
+        question = await self._search.question(space, query)
+        question = replace(question, scope=replace(question.scope, edges=True))
+        weight = asyncio.create_task(self._feedback.weight(space))
+        statements, weighed = await asyncio.gather(
+            self._graph.statements(space, node, query.as_of),
+            self._index.weigh(space, question, weight),
+        )
         shown = await self._shown(space, query, question, weighed)
         query_id = ""
         if not shown:
@@ -123,17 +111,17 @@ class IntegrativeSearch:
         elif not query.peek:
             query_id = self._new_id()
         first = bool(shown) and float(weighed.factor[shown[0][0]]) > 1.0
+        answered = RankedQuery(query_id, query.text, await weight, first)
+        found = _Found(question, weighed, shown, statements or ())
         _, (results, check) = await asyncio.gather(
-            self._recorded(space, query, RankedQuery(query_id, query.text, weight, first), shown),
-            self._explained(
-                space, query, _Found(asked, question, weighed, shown, statements or ())
-            ),
+            self._recorded(space, query, answered, shown),
+            self._explained(space, query, found, use_models=use_models),
         )
         followed = self._progress.of(space)
         return IntegrativeAnswer(
             statements=statements,
             results=results,
-            weight=weight,
+            weight=answered.weight,
             check=check,
             query_id=query_id,
             epoch=followed.epoch,
@@ -141,36 +129,14 @@ class IntegrativeSearch:
             is_incomplete=bool(self._progress.disk_full),
         )
 
-    async def _question(self, space: str, query: IntegrativeQuery) -> tuple[SearchQuery, Question]:
-        asked = SearchQuery(
-            query.text,
-            filter=query.filter,
-            superseded=Superseded.INCLUDE if query.include_superseded else Superseded.EXCLUDE,
-            as_of=query.as_of,
-            session_id=query.session_id,
-        )
-        question = await self._search.question(space, asked)
-        return asked, replace(question, scope=replace(question.scope, edges=True))
-
-    async def _weighed(
-        self, space: str, query: IntegrativeQuery, question: Question
-    ) -> tuple[float, Sequence[Statement] | None, Weighed]:
-        """The constitutive weight, the node's statements, and the candidates."""
-        weight = asyncio.create_task(self._feedback.weight(space))
-        statements, weighed = await asyncio.gather(
-            self._graph.statements(space, query.node, query.as_of),
-            self._index.weigh(space, question, weight),
-        )
-        return await weight, statements, weighed
-
     async def _shown(
-        self, space: str, query: IntegrativeQuery, question: Question, weighed: Weighed
+        self, space: str, query: SearchQuery, question: Question, weighed: Weighed
     ) -> list[tuple[int, Hydrated]]:
         """Reads items from graph, best first, until enough of them may be shown."""
         found: list[tuple[int, Hydrated]] = []
         at, end = 0, len(weighed.candidates)
-        while len(found) < query.limit and at < end:
-            rows = range(at, min(at + query.limit - len(found), end))
+        while len(found) < query.page_size and at < end:
+            rows = range(at, min(at + query.page_size - len(found), end))
             at = rows.stop
             found += await self._hydrated(space, query, question, weighed, rows)
         return found
@@ -178,7 +144,7 @@ class IntegrativeSearch:
     async def _recorded(
         self,
         space: str,
-        query: IntegrativeQuery,
+        query: SearchQuery,
         answered: RankedQuery,
         shown: Sequence[tuple[int, Hydrated]],
     ) -> None:
@@ -190,15 +156,15 @@ class IntegrativeSearch:
             await self._search.recall(space, recall)
 
     async def _explained(
-        self, space: str, query: IntegrativeQuery, found: _Found
+        self, space: str, query: SearchQuery, found: _Found, *, use_models: bool
     ) -> tuple[list[IntegrativeResult], Check]:
         """The results, checked against the node's statements."""
         await asyncio.sleep(0)  # graph begins to store the query, beside the rest
-        ranked = self._search.rank(space, found.asked, found.question, found.weighed.candidates)
+        ranked = self._search.rank(space, query, found.question, found.weighed.candidates)
         results = self._search.results(ranked, found.shown)
         explained = await self._search.with_conflicts(space, results, query.as_of)
         clashes, check = await self._check(
-            space, [each.memory for each in explained], found.statements, query.use_models
+            space, [each.memory for each in explained], found.statements, use_models
         )
         places = [found.weighed.place(row) for row, _ in found.shown]
         return [
@@ -214,7 +180,7 @@ class IntegrativeSearch:
     async def _hydrated(
         self,
         space: str,
-        query: IntegrativeQuery,
+        query: SearchQuery,
         question: Question,
         weighed: Weighed,
         rows: range,
