@@ -58,7 +58,7 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     async def BatchFindSimilar(
         self, request: search_pb2.BatchFindSimilarRequest, context: Context
     ) -> search_pb2.BatchFindSimilarResponse:
-        space, ids, query = caller().space, request.memory_ids, incoming.near_query(request)
+        space, ids, query = caller().space, list(request.memory_ids), incoming.near_query(request)
         return outgoing.similar_to_each(await self._find_similar.each(space, ids, query))
 
 
