@@ -54,7 +54,7 @@ async def test_only_what_memory_can_answer_is_not_low(
         ranking = Ranking(found, QueryFacts(NOW, False, True), shipped())
         first = int(ranking.order[0])
 
-        sure = certainties(ranking, [first], shipped())[first]
+        sure = certainties(ranking, [first])[first]
     finally:
         await index.close()
 

@@ -10,7 +10,7 @@ from concord_search.ports.index import Place
 from concord_search.ports.judges import Compared, Verdict, Verdicts
 from concord_search.usecases.check_statements import BUDGET, Check, CheckStatements, CheckStatus
 from concord_search.usecases.integrative_search import reason_of
-from concord_search.usecases.search import ANSWER_RESERVE
+from concord_search.usecases.progress import ANSWER_RESERVE
 from search_lab import SPACE, plain_state
 
 CLASH = Verdict(conflict_class=2, confidence=0.9, judged=True)

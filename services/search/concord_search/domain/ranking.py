@@ -48,6 +48,7 @@ class Ranking:
 
     def __init__(self, found: Candidates, query: QueryFacts, profiles: Profiles) -> None:
         self.found = found
+        self.profiles = profiles
         self.scores = signals.scores(found, query)
         self._scores = np.array(list(self.scores.values()))
         table = np.array([profiles.of(talk).weights.values(self.scores) for talk in Talk])

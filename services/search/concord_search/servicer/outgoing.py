@@ -18,7 +18,8 @@ from concord_search.usecases.index_status import Status
 from concord_search.usecases.integrative_search import IntegrativeAnswer, IntegrativeResult
 from concord_search.usecases.parked import ParkedPage
 from concord_search.usecases.reconcile import Agreement
-from concord_search.usecases.search import Result, SearchAnswer
+from concord_search.usecases.results import Result
+from concord_search.usecases.search import SearchAnswer
 
 FEEDBACK_QUESTION = "Did these results help?"
 SHOWN_PARKED = 20
@@ -29,16 +30,16 @@ def answer(
     found: SearchAnswer, request: search_pb2.SearchRequest, space: str
 ) -> search_pb2.SearchResponse:
     """A page of results."""
-    more = found.next_offset is not None
+    more, advice = found.next_offset is not None, found.advice
     reply = search_pb2.SearchResponse(
         query_id=found.query_id,
         next_page_token=(
             opaque.page_token(request, [found.next_offset, found.now]) if more else ""
         ),
-        confidence=_band(found.band),
-        stac_lines=found.lines,
-        next_action=search_pb2.NextAction.Value(f"NEXT_ACTION_{found.action.name}"),
-        preferred_memory_id=found.preference.preferred_id if found.preference else "",
+        confidence=_band(advice.band),
+        stac_lines=advice.lines,
+        next_action=search_pb2.NextAction.Value(f"NEXT_ACTION_{advice.action.name}"),
+        preferred_memory_id=advice.preference.preferred_id if advice.preference else "",
         index_token=token(space, found.epoch, found.applied_seq),
         index_incomplete=found.is_incomplete,
     )

@@ -10,7 +10,7 @@ from concord_chassis.call import deadline
 from concord_search.domain.errors import JudgesUnavailable
 from concord_search.ports.graph import Hydrated, Statement
 from concord_search.ports.judges import Compared, Judges, Verdict
-from concord_search.usecases.search import ANSWER_RESERVE
+from concord_search.usecases.progress import ANSWER_RESERVE
 
 CHECKED_RESULTS = 10
 CHECKED_STATEMENTS = 25

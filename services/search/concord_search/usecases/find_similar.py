@@ -11,7 +11,6 @@ from concord_search.ports.index import Index, Near
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.locate_filter import located
 from concord_search.usecases.progress import Demand, Progress
-from concord_search.usecases.search import wait_until_fresh
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class FindSimilar:
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
         `IndexDiskFull`, `NodeUnknown`, `FilterUnsupported`.
         """
-        await wait_until_fresh(self._progress, space, query.demand)
+        await self._progress.until_fresh(space, query.demand)
         model = self._index.model(space)
         vector = await self._origin(space, query, model)
         if vector is None:
@@ -75,7 +74,7 @@ class FindSimilar:
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `IndexDiskFull`, and
         `FilterUnsupported` for a filter that names a node.
         """
-        await wait_until_fresh(self._progress, space, query.demand)
+        await self._progress.until_fresh(space, query.demand)
         self._progress.demand_following("anything is near")
         now = max(self._clock(), self._progress.of(space).latest)
         scope = Scope(now, Superseded.EXCLUDE, query.filter, PRESENT)

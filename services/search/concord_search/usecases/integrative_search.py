@@ -15,13 +15,8 @@ from concord_search.ports.records import RankedQuery, Recall, Records
 from concord_search.usecases.check_statements import Check, CheckStatements, Clash
 from concord_search.usecases.feedback import Feedback
 from concord_search.usecases.progress import Progress
-from concord_search.usecases.search import (
-    Result,
-    Search,
-    SearchQuery,
-    may_be_shown,
-    wait_until_fresh,
-)
+from concord_search.usecases.results import Result, explained, may_be_shown, with_conflicts
+from concord_search.usecases.search import Search, SearchQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +91,7 @@ class IntegrativeSearch:
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
         `IndexDiskFull`, `NodeUnknown`, `FilterUnsupported`.
         """
-        await wait_until_fresh(self._progress, space, query.demand)
+        await self._progress.until_fresh(space, query.demand)
         question = await self._search.question(space, query)
         question = replace(question, scope=replace(question.scope, edges=True))
         weight = asyncio.create_task(self._feedback.weight(space))
@@ -160,11 +155,11 @@ class IntegrativeSearch:
     ) -> tuple[list[IntegrativeResult], Check]:
         """The results, checked against the node's statements."""
         await asyncio.sleep(0)  # graph begins to store the query, beside the rest
-        ranked = self._search.rank(space, query, found.question, found.weighed.candidates)
-        results = self._search.results(ranked, found.shown)
-        explained = await self._search.with_conflicts(space, results, query.as_of)
+        ranked = self._search.rank(found.question, found.weighed.candidates)
+        results = explained(ranked, found.shown)
+        results = await with_conflicts(self._graph, space, results, query.as_of)
         clashes, check = await self._check(
-            space, [each.memory for each in explained], found.statements, use_models
+            space, [each.memory for each in results], found.statements, use_models
         )
         places = [found.weighed.place(row) for row, _ in found.shown]
         return [
@@ -174,7 +169,7 @@ class IntegrativeSearch:
                 reason_of(place, each.memory.state, found.statements, query.text),
                 clashing,
             )
-            for each, place, clashing in zip(explained, places, clashes, strict=True)
+            for each, place, clashing in zip(results, places, clashes, strict=True)
         ], check
 
     async def _hydrated(

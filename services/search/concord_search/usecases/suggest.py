@@ -18,7 +18,7 @@ from concord_search.ports.graph import Graph, Hydrated
 from concord_search.ports.index import Question
 from concord_search.ports.records import Records
 from concord_search.usecases.progress import Demand, Progress
-from concord_search.usecases.search import Ranked, Search, SearchQuery, only, wait_until_fresh
+from concord_search.usecases.search import Search, SearchQuery, only
 
 TRIED_WITHIN = 0.05
 """Seconds for matching triggers; the rest is left out, and the reply says so."""
@@ -90,14 +90,14 @@ class SuggestProactively:
 
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`.
         """
-        await wait_until_fresh(self._progress, space, query.demand)
+        await self._progress.until_fresh(space, query.demand)
         asked = SearchQuery(query.text, session_id=query.session_id)
         question, said = await asyncio.gather(
             self._search.question(space, asked), self._records.triggers(space)
         )
         matching = partial(met, said, query.situation, self._seconds)
         triggered, all_tried = await self._workers.run(matching)
-        scores = await self._scores(space, asked, question, triggered)
+        scores = await self._scores(space, question, triggered)
         best = sorted(scores, key=lambda each: (-scores[each], each))[:HYDRATED]
         there = await self._there(space, question, best)
         chosen = await self._chosen(space, query, [each for each in best if each in there])
@@ -110,18 +110,18 @@ class SuggestProactively:
         return found, all_tried
 
     async def _scores(
-        self, space: str, asked: SearchQuery, question: Question, triggered: Mapping[str, str]
+        self, space: str, question: Question, triggered: Mapping[str, str]
     ) -> dict[str, float]:
         """Composite scores by id, of memories with a matching trigger or half their concepts."""
-        ranked = await self._search.ranked(space, asked, question)
+        ranked = await self._search.ranked(space, question)
         found = ranked.ranking.found
         alike: NDArray[np.bool_] = overlap(found) >= STRONG_OVERLAP
         rows = [row for row in ranked.rows[:CONSIDERED] if question.concepts and alike[row]]
-        scores = self._search.composites(ranked, rows)
+        scores = self._search.composites(space, ranked, rows)
         if triggered:
             first = list(triggered)[:CONSIDERED]
-            brought: Ranked = await self._search.ranked(space, asked, only(question, first))
-            scores |= self._search.composites(brought, brought.rows)
+            brought = await self._search.ranked(space, only(question, first))
+            scores |= self._search.composites(space, brought, brought.rows)
         return scores
 
     async def _there(
