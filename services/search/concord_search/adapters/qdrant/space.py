@@ -1,10 +1,9 @@
 """One space's part of the index: its shard, key, columns and watermark."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, replace
 from threading import Lock
-from typing import Any, Generic
-from uuid import UUID
+from typing import Generic
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from concord_search.adapters.qdrant.shard import (
     Vectors,
     Words,
 )
+from concord_search.adapters.qdrant.watermark import WATERMARK, Watermark
 from concord_search.adapters.qdrant.weigh import WeighedQuery
 from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
@@ -32,33 +32,11 @@ from concord_search.domain.memory import Ending, MemoryState, Parked
 from concord_search.ports.embedder import EmbeddingModel, Vector
 from concord_search.ports.index import Batch, IndexState, Near, Question
 
-WATERMARK = UUID(int=0)
-"""The point that holds the shard's watermark; the only one that is no row."""
-
 FLUSH_EVERY = 2_000
 """Points between two flushes: opening after a crash replays at most so many."""
 
 NOTED_PAGE = 100
 """Points read at once while a copy catches up: with the embedded engine, all else waits."""
-
-KEPT_PARKED = 1_000
-"""Parked changes that are stored by name and tried again; further ones are only counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Watermark:
-    """How far the shard has followed; written to it after the changes, as a point without vectors.
-
-    `traces`: points were deleted whose bytes the engine's files may still hold.
-    """
-
-    epoch: str
-    applied_seq: int
-    latest: Micros
-    parked: tuple[tuple[int, str, str], ...] = ()
-    parked_count: int = 0
-    unconfirmed: tuple[str, ...] = ()
-    traces: bool = False
 
 
 class SpaceIndex(Generic[S]):
@@ -78,7 +56,7 @@ class SpaceIndex(Generic[S]):
         self.model = model
         self._shard = shard
         self._key = key
-        self._watermark = Watermark("", 0, 0)
+        self._watermark = Watermark()
         self._file = file
         self._columns = Columns()
         self._agree = True
@@ -90,13 +68,13 @@ class SpaceIndex(Generic[S]):
     def begin(self, epoch: str) -> None:
         """Begins a part over an empty shard."""
         self._file.void()
-        self._write_watermark(Watermark(epoch, 0, 0))
+        self._write_watermark(Watermark(epoch))
         self._shard.flush()
 
     def resume(self) -> None:
         """Opens a part over a shard that was written before."""
         if values := self._shard.payload_of(WATERMARK):
-            self._watermark = _watermark_of(values)
+            self._watermark = Watermark(**values)
         columns = self._file.read(self._stamp())
         if columns is None:
             self._rebuild()
@@ -115,7 +93,7 @@ class SpaceIndex(Generic[S]):
 
     def _stamp(self) -> Stamp:
         mark, points = self._watermark, self._shard.count()
-        return {"epoch": mark.epoch, "applied": mark.applied_seq, "points": points}
+        return {"epoch": mark.epoch, "applied": mark.applied, "points": points}
 
     def state(self) -> IndexState:
         """The state of this part: how far it has followed, and its parked changes."""
@@ -125,7 +103,7 @@ class SpaceIndex(Generic[S]):
         )
         return IndexState(
             epoch=mark.epoch,
-            applied_seq=mark.applied_seq,
+            applied_seq=mark.applied,
             latest=mark.latest,
             memories=self._columns.open_items,
             model=self.model,
@@ -167,32 +145,14 @@ class SpaceIndex(Generic[S]):
             self._end(self._key.item(ending.id), ending.seq, ending.record_time)
         for touch in batch.touches:
             self._touch(self._key.item(touch.id), touch.access_count, touch.last_access)
-        self._write_watermark(self._watermark_after(batch))
+        self._write_watermark(self._watermark.after(batch, self._key))
         self._unflushed += len(batch.states) + len(batch.endings)
         if self._unflushed >= FLUSH_EVERY:
             self._shard.flush()
             self._unflushed = 0
 
-    def _watermark_after(self, batch: Batch) -> Watermark:
-        parked = tuple(
-            (each.seq, self._key.item(each.item_id), each.reason) for each in batch.parked
-        )
-        known = {seq for seq, _, _ in self._watermark.parked}
-        new = tuple(each for each in parked if each[0] not in known)
-        left = tuple(each for each in self._watermark.parked if each[0] not in batch.settled)
-        settled = len(self._watermark.parked) - len(left)
-        to_confirm = (self._key.item(item_id) for item_id in batch.to_confirm)
-        return replace(
-            self._watermark,
-            applied_seq=max(self._watermark.applied_seq, batch.applied_seq),
-            latest=max(self._watermark.latest, batch.latest),
-            parked=(left + new)[:KEPT_PARKED],
-            parked_count=self._watermark.parked_count + len(new) - settled,
-            unconfirmed=tuple(dict.fromkeys((*self._watermark.unconfirmed, *to_confirm))),
-        )
-
     def _write_watermark(self, watermark: Watermark) -> None:
-        self._shard.upsert([(WATERMARK, {}, _watermark_payload(watermark))])
+        self._shard.upsert([(WATERMARK, {}, asdict(watermark))])
         self._watermark = watermark
 
     def _write_states(
@@ -330,7 +290,7 @@ class SpaceIndex(Generic[S]):
     def confirmed(self, ids: Sequence[str]) -> None:
         self._file.void()
         done = {self._key.item(memory_id) for memory_id in ids}
-        left = tuple(item for item in self._watermark.unconfirmed if item not in done)
+        left = [item for item in self._watermark.unconfirmed if item not in done]
         self._write_watermark(replace(self._watermark, unconfirmed=left))
 
     # Reading
@@ -419,27 +379,3 @@ def _ended_by(state: MemoryState, after: int, endings: Sequence[Ending]) -> tupl
     between = [e for e in endings if e.id == state.id and after < e.seq < state.seq]
     first = min(between, key=lambda ending: ending.seq, default=None)
     return (first.seq, first.record_time) if first else (state.seq, state.record_from)
-
-
-def _watermark_payload(watermark: Watermark) -> dict[str, Any]:
-    return {
-        "epoch": watermark.epoch,
-        "applied": watermark.applied_seq,
-        "latest": watermark.latest,
-        "parked": [list(each) for each in watermark.parked],
-        "parked_count": watermark.parked_count,
-        "unconfirmed": list(watermark.unconfirmed),
-        "traces": watermark.traces,
-    }
-
-
-def _watermark_of(values: Mapping[str, Any]) -> Watermark:
-    return Watermark(
-        epoch=values["epoch"],
-        applied_seq=values["applied"],
-        latest=values["latest"],
-        parked=tuple((seq, item, reason) for seq, item, reason in values["parked"]),
-        parked_count=values["parked_count"],
-        unconfirmed=tuple(values["unconfirmed"]),
-        traces=values["traces"],
-    )
