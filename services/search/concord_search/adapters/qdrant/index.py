@@ -19,7 +19,7 @@ from concord_search.adapters.qdrant.columns_file import ColumnsFile
 from concord_search.adapters.qdrant.keys import new_key, read_key
 from concord_search.adapters.qdrant.query import CandidateQuery
 from concord_search.adapters.qdrant.shard import LAYOUT, S, Shards, Words
-from concord_search.adapters.qdrant.space import SpaceIndex
+from concord_search.adapters.qdrant.space import Q, SpaceIndex
 from concord_search.adapters.qdrant.weigh import WeighedQuery
 from concord_search.domain.candidates import NO_CANDIDATES, Candidates
 from concord_search.domain.digests import State
@@ -48,7 +48,6 @@ from concord_search.ports.index import (
 SERVER = "qdrant"
 """The engine whose shards cannot be reached without its address."""
 
-Q = TypeVar("Q", bound=CandidateQuery)
 T = TypeVar("T")
 
 QUERIES_AT_ONCE = 16
@@ -268,22 +267,20 @@ class QdrantIndex(Generic[S]):
         return await self._readers.run(self._part(space).unembedded, states)
 
     async def ask(self, space: str, question: Question) -> Candidates:
-        found = await self._asked(
-            space, question, SpaceIndex.candidates, CandidateQuery.end, question.vector
-        )
+        end = CandidateQuery.end
+        found = await self._asked(space, question, CandidateQuery, end, question.vector)
         return NO_CANDIDATES if found is None else found
 
     async def weigh(self, space: str, question: Question, weight: asyncio.Future[float]) -> Weighed:
-        found = await self._asked(
-            space, question, SpaceIndex.weighed, WeighedQuery.weigh, question.vector, weight
-        )
+        end, given = WeighedQuery.weigh, (question.vector, weight)
+        found = await self._asked(space, question, WeighedQuery, end, *given)
         return NOTHING_WEIGHED if found is None else found
 
     async def _asked(
         self,
         space: str,
         question: Question,
-        make: Callable[[SpaceIndex[S], Question], Q],
+        kind: type[Q],
         end: Callable[..., T],
         *given: asyncio.Future[Any],
     ) -> T | None:
@@ -297,14 +294,14 @@ class QdrantIndex(Generic[S]):
                 await asyncio.gather(*given)
                 return None
             _demand_same(part.model, question.model)
-            query = make(part, question)
+            query = part.query(kind, question)
             try:
                 await self._readers.run(query.begin)
                 return await self._readers.run(end, query, *[await each for each in given])
             except (IndexCorrupt, IndexUnavailable):
                 if self._parts.get(space) is part:
                     raise
-            return await self._asked(space, question, make, end, *given)  # replaced meanwhile
+            return await self._asked(space, question, kind, end, *given)  # replaced meanwhile
         except BaseException:
             for each in given:
                 each.cancel()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, replace
 from threading import Lock
-from typing import Generic
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -18,12 +18,9 @@ from concord_search.adapters.qdrant.shard import (
     Nearest,
     S,
     Scored,
-    Shard,
-    Vectors,
     Words,
 )
 from concord_search.adapters.qdrant.watermark import WATERMARK, Watermark
-from concord_search.adapters.qdrant.weigh import WeighedQuery
 from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Scope
@@ -37,6 +34,9 @@ FLUSH_EVERY = 2_000
 
 NOTED_PAGE = 100
 """Points read at once while a copy catches up: with the embedded engine, all else waits."""
+
+
+Q = TypeVar("Q", bound=CandidateQuery)
 
 
 class SpaceIndex(Generic[S]):
@@ -163,10 +163,14 @@ class SpaceIndex(Generic[S]):
             reused = {
                 s.id: row for s, v in fresh if v is None and (row := self._reusable(s)) is not None
             }
-        stored = self._vectors_at(list(reused.values()))
+        stored = self._shard.vectors_of(list(reused.values()))
         written = []
         for state, vector in fresh:
-            vectors = stored[reused[state.id]] if vector is None else self._vectors(state, vector)
+            if vector is None:
+                vectors = stored[reused[state.id]]
+            else:
+                words = self._words.of_document(state.words)
+                vectors = {DENSE: vector.tolist(), WORDS: words}
             terms, speaker = self._words.terms_of(vectors[WORDS]), self._speaker(state)
             values = payload.of_state(state, self._key, terms, speaker)
             written.append((self._columns.reserve(), vectors, values))
@@ -181,15 +185,9 @@ class SpaceIndex(Generic[S]):
             if former is not None:
                 self._close(former, *_ended_by(state, open_since, endings))
 
-    def _vectors(self, state: MemoryState, vector: Vector) -> Vectors:
-        return {DENSE: vector.tolist(), WORDS: self._words.of_document(state.words)}
-
     def _speaker(self, state: MemoryState) -> int:
         first = state.speaker.partition(" ")[0]
         return min(self._words.terms_of(self._words.of_document(first)), default=0) if first else 0
-
-    def _vectors_at(self, rows: Sequence[int]) -> dict[int, Vectors]:
-        return self._shard.vectors_of(rows)
 
     def _close(self, row: int, seq: int, record_time: Micros) -> None:
         self._shard.set_payload(row, payload.of_closing(record_time, seq))
@@ -295,16 +293,10 @@ class SpaceIndex(Generic[S]):
 
     # Reading
 
-    def candidates(self, question: Question) -> CandidateQuery:
+    def query(self, kind: type[Q], question: Question) -> Q:
         """A query for the candidates for a question."""
-        return CandidateQuery(*self._readable(), question=question)
-
-    def weighed(self, question: Question) -> WeighedQuery:
-        """A query for the candidates for a question by the integrative formula."""
-        return WeighedQuery(*self._readable(), question=question)
-
-    def _readable(self) -> tuple[Callable[[], Shard], SpaceKey, Columns, Lock, Words]:
-        return lambda: self._shard, self._key, self._columns, self._lock, self._words
+        parts = self._key, self._columns, self._lock, self._words
+        return kind(lambda: self._shard, *parts, question=question)
 
     def near(self, vector: Vector, scope: Scope, limit: int, least: float) -> list[Near]:
         with self._lock:
@@ -324,7 +316,7 @@ class SpaceIndex(Generic[S]):
                 for each, row in newest.items()
                 if row is not None and not self._columns["closed"][row]
             }
-        vectors = self._vectors_at(list(rows.values()))
+        vectors = self._shard.vectors_of(list(rows.values()))
         asked = {each: vectors[row][DENSE] for each, row in rows.items() if row in vectors}
         # One more than the limit, as the memory itself is found too.
         queries = [Nearest(v, DENSE, limit + 1, wanted, least) for v in asked.values()]
@@ -356,7 +348,7 @@ class SpaceIndex(Generic[S]):
             row = self._columns.newest(self._key.item(item_id))
             if row is None or self._columns["seq"][row] != seq:
                 return None
-        found = self._vectors_at([row])[row]
+        found = self._shard.vectors_of([row])[row]
         return np.asarray(found[DENSE], dtype=np.float32)
 
     def close(self) -> None:
