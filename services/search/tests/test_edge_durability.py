@@ -249,7 +249,7 @@ async def test_a_part_is_made_while_the_others_are_looked_at(
         await asyncio.sleep(0)  # then the writer has it
         await read(index)
 
-    assert len(index._parts) == 2
+    assert len(index._parts.by_space) == 2
     monkeypatch.undo()
     await index.close()
 
@@ -281,6 +281,6 @@ async def test_without_memory_maps_one_more_part_is_refused_and_made_once_there_
 def waited(index: EdgeIndex, part: SpaceIndex[shard.EdgeShard]) -> SpaceIndex[shard.EdgeShard]:
     """The part, once another one is made."""
     end = time.monotonic() + 20
-    while len(index._parts) < 2 and time.monotonic() < end:
+    while len(index._parts.by_space) < 2 and time.monotonic() < end:
         time.sleep(0.001)
     return part

@@ -173,7 +173,7 @@ async def test_closing_does_not_wait_for_a_copy(tmp_path: Path, open_lab: OpenLa
     await lab.index.apply(SPACE, erasure(303, "doomed"))
     part = lab.edge._parts[SPACE]  # what a closing index says to a copy
     part.begin_copy()
-    directory = lab.edge._directory(SPACE)
+    directory = lab.edge._parts.directory(SPACE)
     lab.edge._ended = True
 
     with pytest.raises(IndexCorrupt, match="closed"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from concord_search.adapters.edge.index import EdgeIndex
-from concord_search.adapters.qdrant import index as qdrant_index
+from concord_search.adapters.qdrant import parts as qdrant_parts
 from concord_search.adapters.qdrant.shard import LAYOUT
 from concord_search.adapters.qdrant_server import collections as qdrant_collections
 from concord_search.adapters.qdrant_server.connection import Connection
@@ -172,7 +172,7 @@ async def test_an_older_layout_leaves_nothing_on_the_server(
     index = index_of(tmp_path)
     await filled(index)
     await index.close()
-    monkeypatch.setattr(qdrant_index, "LAYOUT", LAYOUT + 1)
+    monkeypatch.setattr(qdrant_parts, "LAYOUT", LAYOUT + 1)
     monkeypatch.setattr(qdrant_collections, "LAYOUT", LAYOUT + 1)
     newer = index_of(tmp_path)
     await newer.open()

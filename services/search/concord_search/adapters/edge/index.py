@@ -87,7 +87,7 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
             self._consider(space)
 
     async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
-        part = self._parts.get(space)
+        part = self._parts.by_space.get(space)
         if part is None or part.state().epoch != epoch:
             await self._stop(space)
         await super().begin(space, epoch, model)
@@ -127,7 +127,7 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
             self._warn(reason=str(error))
 
     async def _lacks_graph(self, space: str) -> bool:
-        part = self._parts.get(space)
+        part = self._parts.by_space.get(space)
         if part is None:
             return False
         return await self._writer.run(part.shard.unindexed) >= self._graph_from

@@ -12,8 +12,8 @@ from pathlib import Path
 from qdrant_client import grpc as wire
 
 from concord_search.adapters.qdrant import payload
-from concord_search.adapters.qdrant.index import SERVER
 from concord_search.adapters.qdrant.keys import read_key
+from concord_search.adapters.qdrant.parts import SERVER
 from concord_search.adapters.qdrant.shard import DENSE, LAYOUT, WORDS
 from concord_search.adapters.qdrant_server.connection import Connection
 from concord_search.adapters.qdrant_server.settings import QdrantConfig

@@ -44,7 +44,7 @@ class PartVersions:
     def __init__(self, parts: Index, file: Path) -> None:
         self._parts = parts
         self._file = file
-        self._roles: dict[str, Roles] | None = None
+        self._roles: Mapping[str, Roles] | None = None
         self._removing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._assigning = asyncio.Lock()
 

@@ -4,32 +4,27 @@ A version begins to serve when the file is replaced, in one durable step. A spac
 file has one version, the part with the space's name.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from concord_search.adapters.durable_file import replace_json
-from concord_search.domain.errors import IndexCorrupt
+from concord_search.adapters.durable_file import read_json, replace_json
 from concord_search.ports.index import Version
 
 Roles = Mapping[Version, str]
 """The parts of one space by version."""
 
 
-def read(path: Path) -> dict[str, Roles]:
+def read(path: Path) -> Mapping[str, Roles]:
     """The roles by space. Raises `IndexCorrupt`."""
-    try:
-        found = json.loads(path.read_text("utf-8"))
-        return {
-            space: {Version(version): str(part) for version, part in roles.items()}
-            for space, roles in found.items()
-        }
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, AttributeError) as error:
-        raise IndexCorrupt(
-            f"{path} cannot be read. Delete {path.parent}: it is rebuilt from graph."
-        ) from error
+    return read_json(path, _by_space, {})
+
+
+def _by_space(found: Any) -> Mapping[str, Roles]:
+    return {
+        space: {Version(version): str(part) for version, part in roles.items()}
+        for space, roles in found.items()
+    }
 
 
 def write(path: Path, roles: Mapping[str, Roles]) -> None:
