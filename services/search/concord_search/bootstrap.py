@@ -5,6 +5,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from concord.search.v1 import (
@@ -28,13 +29,14 @@ from concord_search.adapters.dissonance.client import JudgesClient
 from concord_search.adapters.graph_feed.client import GraphClient
 from concord_search.adapters.graph_feed.records import RecordsClient
 from concord_search.adapters.minilm.embedder import MiniLm
+from concord_search.adapters.qdrant.index import QdrantIndex
 from concord_search.adapters.qdrant_server.settings import QdrantConfig
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.config import IndexConfig
 from concord_search.domain.errors import IndexDiskFull, SearchError
 from concord_search.domain.instants import Clock, Micros
 from concord_search.ports.embedder import Embedder, EmbeddingModel
-from concord_search.ports.index import Index, VersionedIndex
+from concord_search.ports.index import Index
 from concord_search.servicer.feedback import FeedbackServicer
 from concord_search.servicer.health import MemoryHealthServicer
 from concord_search.servicer.search import IndexServicer, SearchServicer
@@ -269,14 +271,14 @@ def index_at(
     models: Sequence[EmbeddingModel],
     background: Background | None = None,
     log: Logger | None = None,
-) -> VersionedIndex:
+) -> Index:
     """Return the index with its files in the directory `path`, its points there or on `qdrant`.
 
     New indexes of spaces get vectors of the first of `models`. `background` gets its tasks.
     """
     log = json_lines("search") if log is None else log
     background = Background(log) if background is None else background
-    parts: Index
+    parts: QdrantIndex[Any]
     if qdrant is None:
         from concord_search.adapters.edge.index import EdgeIndex
 

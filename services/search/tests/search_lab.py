@@ -18,7 +18,7 @@ from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState
 from concord_search.ports.embedder import EmbeddingModel
-from concord_search.ports.index import Batch, Question, VersionedIndex
+from concord_search.ports.index import Batch, Index, Question
 from concord_testing.embedders import WordEmbedder, ready
 
 START: Micros = 1_760_000_000_000_000
@@ -72,7 +72,7 @@ def plain_state(item_id: str, seq: int, content: str = "", **said: object) -> Me
     return replace(plain, **said)  # type: ignore[arg-type] # the tests name real fields
 
 
-def make_index(root: Path, *models: EmbeddingModel, **options: Any) -> VersionedIndex:
+def make_index(root: Path, *models: EmbeddingModel, **options: Any) -> Index:
     """Makes an index of the kind that INDEX_STORE chooses; not opened yet.
 
     The options are the embedded one's.
@@ -85,7 +85,7 @@ def make_index(root: Path, *models: EmbeddingModel, **options: Any) -> Versioned
 class Lab:
     """An index under test: writes as the follower would, asks with time and lineage alone."""
 
-    def __init__(self, index: VersionedIndex, embedder: WordEmbedder) -> None:
+    def __init__(self, index: Index, embedder: WordEmbedder) -> None:
         self.index = index
         self.embedder = embedder
 

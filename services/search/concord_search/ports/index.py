@@ -141,7 +141,11 @@ OnPart = Callable[[int, int], None]
 
 
 class Index(Protocol):
-    """The derived index, one part per space; nothing is shared between parts.
+    """The derived index of each space, in up to three versions; nothing is shared between spaces.
+
+    Without another word a method is about the version that serves. A question is also answered by
+    the former one, where only that has vectors of its model: it served when the question was
+    embedded.
 
     What `apply` returned from survives the death of the process. Applying again what was applied
     changes nothing. An older state never overwrites a newer one. It promises no order among
@@ -149,8 +153,8 @@ class Index(Protocol):
     gets `ModelReplaced` where the part has vectors of another one.
     """
 
-    async def states(self) -> Mapping[str, IndexState]:
-        """Every space that has a part, with how far it has followed."""
+    async def states(self, version: Version = Version.SERVING) -> Mapping[str, IndexState]:
+        """Every space that has this version, with how far that has followed."""
         ...
 
     def model(self, space: str) -> EmbeddingModel:
@@ -180,7 +184,7 @@ class Index(Protocol):
         """Removes a part; does nothing without it."""
         ...
 
-    async def apply(self, space: str, batch: Batch) -> None:
+    async def apply(self, space: str, batch: Batch, version: Version = Version.SERVING) -> None:
         """Applies changes. Raises `IndexCorrupt`, before it applies any `ModelReplaced`, and
         `IndexDiskFull` or `IndexUnavailable`.
 
@@ -188,8 +192,10 @@ class Index(Protocol):
         """
         ...
 
-    async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
-        """For each state, whether it needs a vector that the index does not have."""
+    async def unembedded(
+        self, space: str, states: Sequence[MemoryState], version: Version = Version.SERVING
+    ) -> list[bool]:
+        """For each state, whether it needs a vector that the version does not have."""
         ...
 
     async def ask(self, space: str, question: Question) -> Candidates:
@@ -243,9 +249,10 @@ class Index(Protocol):
         ...
 
     async def scrub(self, space: str) -> Sequence[str]:
-        """Makes a space's files anew, without what was erased; returns what was unconfirmed.
+        """Makes the files of the serving and the former version anew, without what was erased.
 
-        Searches and changes go on meanwhile. Raises `IndexCorrupt` or `IndexDiskFull`.
+        Searches and changes go on meanwhile; not while a `NEXT` is built: that may still write what
+        was erased. Returns what was unconfirmed. Raises `IndexCorrupt` or `IndexDiskFull`.
         """
         ...
 
@@ -255,38 +262,6 @@ class Index(Protocol):
 
     def id_of(self, space: str, item: str) -> str:
         """The id of a memory by the index's own name for it (`Candidates.items`)."""
-        ...
-
-    async def close(self) -> None:
-        """Writes everything out and lets go."""
-        ...
-
-
-class VersionedIndex(Index, Protocol):
-    """An index whose parts have up to three versions. Without another word it is the one that
-    serves; a question is also answered by the former one, where only that has vectors of its model:
-    it served when the question was embedded.
-    """
-
-    async def states(self, version: Version = Version.SERVING) -> Mapping[str, IndexState]:
-        """Every space that has this version, with how far that has followed."""
-        ...
-
-    async def apply(self, space: str, batch: Batch, version: Version = Version.SERVING) -> None:
-        """Applies changes, as `Index` says it."""
-        ...
-
-    async def unembedded(
-        self, space: str, states: Sequence[MemoryState], version: Version = Version.SERVING
-    ) -> list[bool]:
-        """For each state, whether it needs a vector that the version does not have."""
-        ...
-
-    async def scrub(self, space: str) -> Sequence[str]:
-        """Makes the files of the serving and the former version anew, as `Index` says it.
-
-        Not while a `NEXT` is built: that may still write what was erased.
-        """
         ...
 
     async def begin_next(self, space: str, model: EmbeddingModel) -> None:
@@ -307,4 +282,8 @@ class VersionedIndex(Index, Protocol):
 
     async def remove_version(self, space: str, version: Version) -> None:
         """Removes a version that does not serve; does nothing without it."""
+        ...
+
+    async def close(self) -> None:
+        """Writes everything out and lets go."""
         ...

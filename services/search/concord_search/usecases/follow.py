@@ -19,7 +19,7 @@ from concord_search.domain.errors import (
     reason_of,
 )
 from concord_search.ports.graph import Changes, Graph, SpaceHead
-from concord_search.ports.index import IndexState, VersionedIndex
+from concord_search.ports.index import Index, IndexState
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.space_feed import feed
@@ -51,7 +51,7 @@ class Follow:
         self,
         *,
         graph: Graph,
-        index: VersionedIndex,
+        index: Index,
         embedders: Embedders,
         progress: Progress,
         background: Background,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from concord_chassis.server.background import Background
 
 from concord_search.ports.embedder import EmbeddingModel
-from concord_search.ports.index import IndexState, Version, VersionedIndex
+from concord_search.ports.index import Index, IndexState, Version
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.follow import FOLLOW_SPACE
 from concord_search.usecases.progress import Progress
@@ -33,7 +33,7 @@ class IndexStatus:
         self,
         *,
         embedders: Embedders,
-        index: VersionedIndex,
+        index: Index,
         progress: Progress,
         background: Background,
     ) -> None:

@@ -31,7 +31,7 @@ from concord_search.domain.errors import (
 from concord_search.domain.memory import Ending, MemoryState, Parked
 from concord_search.ports.embedder import EmbeddingModel
 from concord_search.ports.graph import Change, Graph, Hydrated
-from concord_search.ports.index import Batch, IndexState, Version, VersionedIndex
+from concord_search.ports.index import Batch, Index, IndexState, Version
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.slices import SLICE, States, slices, touches
@@ -70,7 +70,7 @@ class FollowerContext:
     """
 
     graph: Graph
-    index: VersionedIndex
+    index: Index
     embedders: Embedders
     progress: Progress
     background: Background

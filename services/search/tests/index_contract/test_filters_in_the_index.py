@@ -7,7 +7,7 @@ from concord_search.domain.errors import FilterUnsupported
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits, matches
 from concord_search.domain.instants import NEVER, AsOf
 from concord_search.domain.memory import MemoryState, Origin, property_of
-from concord_search.ports.index import VersionedIndex
+from concord_search.ports.index import Index
 from concord_testing.embedders import WordEmbedder
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
@@ -117,9 +117,7 @@ def test_the_index_finds_exactly_what_is_admitted(
     asyncio.run(_compare(make_index(tmp_path_factory.mktemp("index"), MODEL), states, filters))
 
 
-async def _compare(
-    index: VersionedIndex, states: list[MemoryState], filters: list[MemoryFilter]
-) -> None:
+async def _compare(index: Index, states: list[MemoryState], filters: list[MemoryFilter]) -> None:
     embedder = WordEmbedder()
     await index.open()
     try:

@@ -1,4 +1,4 @@
-"""The index port over any Qdrant: one writer, a few readers."""
+"""An index of named parts over any Qdrant: one writer, a few readers."""
 
 import asyncio
 from collections import defaultdict
@@ -42,7 +42,10 @@ QUERIES_AT_ONCE = 16
 
 
 class QdrantIndex(Generic[S]):
-    """The index of every space: its parts, each written by one thread and read by a few."""
+    """All parts, written by one thread and read by a few.
+
+    A method does to the part of a name what the index port says of a space's version.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The versioned index over any index: each version of a space is a part of its own."""
+"""The index port over an index of parts: each version of a space is a part of its own."""
 
 import asyncio
 import secrets
@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from cryptography.exceptions import InvalidTag
 
+from concord_search.adapters.qdrant.index import QdrantIndex
 from concord_search.adapters.versions import roles
 from concord_search.adapters.versions.roles import Roles
 from concord_search.domain.candidates import Candidates
@@ -20,7 +21,6 @@ from concord_search.domain.memory import MemoryState
 from concord_search.ports.embedder import EmbeddingModel, Vector
 from concord_search.ports.index import (
     Batch,
-    Index,
     IndexState,
     Near,
     OnPart,
@@ -41,7 +41,7 @@ class PartVersions:
     Lives on one event loop, which also changes the roles, so no search meets a half-done change.
     """
 
-    def __init__(self, parts: Index, file: Path) -> None:
+    def __init__(self, parts: QdrantIndex[Any], file: Path) -> None:
         self._parts = parts
         self._file = file
         self._roles: Mapping[str, Roles] | None = None
