@@ -62,6 +62,7 @@ def candidates(count: int = 1, **columns: object) -> Candidates:
         "valid_from": zeros + NOW,
         "coactivation": ones * np.nan,
         "is_head": zeros.astype(np.bool_),
+        "is_edge": zeros.astype(np.bool_),
         "holds": np.ones((count, 2), dtype=np.bool_),
         "term_weights": np.array([1.0, 3.0]),
         "lengths": zeros + 8,

@@ -45,6 +45,8 @@ class Talk:
 class Candidates:
     """The candidates of one query, in the order of the index. Every array has shape (n,).
 
+    They are memories, or constitutive edges (`is_edge`) where the query asks for these, too.
+
     `items`: the index's own names of the memories; `seqs`: the changes that made the scored states.
     `cosine`: raw, in [-1, 1]; `lexical`: the raw BM25 score, 0 for a memory that is not among the
     best of the branch of words; `fusion`: the sum of both branches' normalised scores, in [0, 2].
@@ -71,6 +73,7 @@ class Candidates:
     valid_from: Ints
     coactivation: Floats
     is_head: Bools
+    is_edge: Bools
     holds: Bools
     term_weights: Floats
     lengths: Ints
@@ -103,6 +106,7 @@ NO_CANDIDATES = Candidates(
     valid_from=_NO_INTS,
     coactivation=_NO_FLOATS,
     is_head=_NO_BOOLS,
+    is_edge=_NO_BOOLS,
     holds=_NO_BOOLS.reshape(0, 0),
     term_weights=_NO_FLOATS,
     lengths=_NO_INTS,

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from concord_search.domain.candidates import NO_CANDIDATES, Bools, Candidates, Floats
+from concord_search.domain.candidates import NO_CANDIDATES, Candidates, Floats
 from concord_search.domain.digests import State
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
@@ -64,12 +64,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The answer to a question by the integrative formula: the candidates, which are memories and
-    edges, best first, and by candidate whether it is an edge and the factors of its place, each of
-    shape (n,)."""
+    """The answer to a question by the integrative formula: the candidates, best first, and the
+    factors of their places, each of shape (n,)."""
 
     candidates: Candidates
-    is_edge: Bools
     text_relevance: Floats
     factor: Floats
     recency: Floats
@@ -80,9 +78,7 @@ class Weighed:
         return Place(*(float(column[row]) for column in columns))
 
 
-NOTHING_WEIGHED = Weighed(
-    NO_CANDIDATES, np.zeros(0, dtype=np.bool_), *(np.zeros(0) for _ in range(3))
-)
+NOTHING_WEIGHED = Weighed(NO_CANDIDATES, *(np.zeros(0) for _ in range(3)))
 """The answer where nothing is."""
 
 

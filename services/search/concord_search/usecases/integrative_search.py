@@ -7,7 +7,6 @@ from operator import itemgetter
 
 from concord_concepts import extract
 
-from concord_search.domain.filters import admits
 from concord_search.domain.memory import MemoryState
 from concord_search.ports.graph import Graph, Hydrated, Statement
 from concord_search.ports.index import Index, Place, Question, Weighed
@@ -15,7 +14,7 @@ from concord_search.ports.records import RankedQuery, Recall, Records
 from concord_search.usecases.check_statements import Check, CheckStatements, Clash
 from concord_search.usecases.feedback import Feedback
 from concord_search.usecases.progress import Progress
-from concord_search.usecases.results import Result, explained, may_be_shown, with_conflicts
+from concord_search.usecases.results import Result, explained, with_conflicts
 from concord_search.usecases.search import Search, SearchQuery
 
 
@@ -99,7 +98,10 @@ class IntegrativeSearch:
             self._graph.statements(space, node, query.as_of),
             self._index.weigh(space, question, weight),
         )
-        shown = await self._shown(space, query, question, weighed)
+        candidates = weighed.candidates
+        shown, _ = await self._search.shown(
+            space, query, question, candidates, range(len(candidates))
+        )
         query_id = ""
         if not shown:
             self._progress.demand_following("anything matches")
@@ -123,18 +125,6 @@ class IntegrativeSearch:
             applied_seq=followed.applied_seq,
             is_incomplete=bool(self._progress.disk_full),
         )
-
-    async def _shown(
-        self, space: str, query: SearchQuery, question: Question, weighed: Weighed
-    ) -> list[tuple[int, Hydrated]]:
-        """Reads items from graph, best first, until enough of them may be shown."""
-        found: list[tuple[int, Hydrated]] = []
-        at, end = 0, len(weighed.candidates)
-        while len(found) < query.page_size and at < end:
-            rows = range(at, min(at + query.page_size - len(found), end))
-            at = rows.stop
-            found += await self._hydrated(space, query, question, weighed, rows)
-        return found
 
     async def _recorded(
         self,
@@ -171,40 +161,6 @@ class IntegrativeSearch:
             )
             for each, place, clashing in zip(results, places, clashes, strict=True)
         ], check
-
-    async def _hydrated(
-        self,
-        space: str,
-        query: SearchQuery,
-        question: Question,
-        weighed: Weighed,
-        rows: range,
-    ) -> list[tuple[int, Hydrated]]:
-        candidates = weighed.candidates
-        ids = {row: self._index.id_of(space, candidates.items[row]) for row in rows}
-        edge_rows = [row for row in rows if weighed.is_edge[row]]
-        memory_rows = [row for row in rows if not weighed.is_edge[row]]
-        memories, edges = await asyncio.gather(
-            self._graph.current(
-                space,
-                [ids[row] for row in memory_rows],
-                count_as_read=not query.peek,
-                session_id=query.session_id,
-                as_of=query.as_of,
-            ),
-            self._graph.edges(space, [ids[row] for row in edge_rows], query.as_of),
-        )
-        found = [
-            (row, memory)
-            for row, memory in zip(memory_rows, memories, strict=True)
-            if memory is not None and may_be_shown(memory, int(candidates.seqs[row]), question)
-        ]
-        found += [
-            (row, edge)
-            for row, edge in zip(edge_rows, edges, strict=True)
-            if edge is not None and admits(question.scope, edge.state)
-        ]
-        return sorted(found, key=lambda each: each[0])
 
 
 def reason_of(place: Place, state: MemoryState, statements: Sequence[Statement], query: str) -> str:

@@ -43,7 +43,9 @@ class Result:
 
 
 def may_be_shown(memory: Hydrated, scored_seq: int, question: Question) -> bool:
-    """Whether graph's current state of a memory may be shown in place of the scored one."""
+    """Whether graph's current state of a memory or edge may be shown in place of the scored one."""
+    if memory.state.is_edge:  # read without the number of its change
+        return admits(question.scope, memory.state)
     if memory.state.seq < scored_seq or memory.state.forgotten:
         return False
     if question.only is not None or memory.state.seq == scored_seq:

@@ -14,7 +14,7 @@ from concord_search.domain.ranking import Ranking
 from concord_search.domain.signals import QueryFacts
 from concord_search.domain.speech import Asked
 from concord_search.domain.stac import StacOptions, Thresholds
-from concord_search.ports.graph import Graph
+from concord_search.ports.graph import Graph, Hydrated
 from concord_search.ports.index import Index, Question
 from concord_search.ports.records import Recall, Records
 from concord_search.usecases.advice import Advice, advice
@@ -201,34 +201,62 @@ class Search:
     async def _page(
         self, space: str, query: SearchQuery, ranked: Ranked
     ) -> tuple[list[Result], int | None]:
-        """Reads memories from graph, from the offset on, until enough of them may be shown."""
-        at = query.offset
-        results: list[Result] = []
-        while len(results) < query.page_size and at < len(ranked.rows):
-            rows = ranked.rows[at : at + query.page_size - len(results)]
-            at += len(rows)
-            results += await self._hydrated(space, query, ranked, rows)
+        """The results from the offset on, and the offset of the next page."""
+        rows, found = ranked.rows[query.offset :], ranked.ranking.found
+        shown, read = await self.shown(space, query, ranked.question, found, rows)
+        results = explained(ranked, shown)
         if query.superseded is Superseded.INCLUDE:
             results = after_their_heads(results)
-        return results, at if at < len(ranked.rows) else None
+        return results, query.offset + read if read < len(rows) else None
+
+    async def shown(
+        self,
+        space: str,
+        query: SearchQuery,
+        question: Question,
+        found: Candidates,
+        rows: Sequence[int],
+    ) -> tuple[list[tuple[int, Hydrated]], int]:
+        """Reads candidates from graph, until enough for a page may be shown.
+
+        Returns these by row, and how many rows were read.
+        """
+        shown: list[tuple[int, Hydrated]] = []
+        at = 0
+        while len(shown) < query.page_size and at < len(rows):
+            some = rows[at : at + query.page_size - len(shown)]
+            at += len(some)
+            shown += await self._hydrated(space, query, question, found, some)
+        return shown, at
 
     async def _hydrated(
-        self, space: str, query: SearchQuery, ranked: Ranked, rows: Sequence[int]
-    ) -> list[Result]:
-        memories = await self._graph.current(
-            space,
-            self._ids(space, ranked, rows),
-            count_as_read=not query.peek,
-            session_id=query.session_id,
-            as_of=query.as_of,
+        self,
+        space: str,
+        query: SearchQuery,
+        question: Question,
+        found: Candidates,
+        rows: Sequence[int],
+    ) -> list[tuple[int, Hydrated]]:
+        """Those of some candidates that may be shown, by row, in the order of the rows."""
+        edges = [row for row in rows if found.is_edge[row]]
+        ids = {row: self._index.id_of(space, found.items[row]) for row in rows}
+        items = await asyncio.gather(
+            self._graph.current(
+                space,
+                [ids[row] for row in rows if row not in edges],
+                count_as_read=not query.peek,
+                session_id=query.session_id,
+                as_of=query.as_of,
+            ),
+            self._graph.edges(space, [ids[row] for row in edges], query.as_of),
         )
-        seqs = ranked.ranking.found.seqs
-        shown = [
-            (row, memory)
-            for row, memory in zip(rows, memories, strict=True)
-            if memory is not None and may_be_shown(memory, int(seqs[row]), ranked.question)
+        of_memories, of_edges = map(iter, items)
+        read = ((row, next(of_edges if row in edges else of_memories)) for row in rows)
+        return [
+            (row, item)
+            for row, item in read
+            if item is not None and may_be_shown(item, int(found.seqs[row]), question)
         ]
-        return explained(ranked, shown)
 
     def _ids(self, space: str, ranked: Ranked, rows: Iterable[int]) -> list[str]:
         items = ranked.ranking.found.items
@@ -248,7 +276,8 @@ class Search:
         wanted = set(members)
         ids = self._ids(space, whole, whole.rows)
         rows = [row for row, each in zip(whole.rows, ids, strict=True) if each in wanted]
-        results = await self._hydrated(space, query, whole, rows)
+        shown = await self._hydrated(space, query, whole.question, whole.ranking.found, rows)
+        results = explained(whole, shown)
         results.sort(key=lambda each: (each.memory.state.valid_from, each.memory.state.id))
         return results, next_offset
 

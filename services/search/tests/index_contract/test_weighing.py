@@ -35,7 +35,9 @@ async def weigh(
     weighed = await lab.index.weigh(SPACE, question, ready(weight))
     items = weighed.candidates.items
     return [
-        Found(lab.index.id_of(SPACE, item), bool(weighed.is_edge[row]), weighed.place(row))
+        Found(
+            lab.index.id_of(SPACE, item), bool(weighed.candidates.is_edge[row]), weighed.place(row)
+        )
         for row, item in enumerate(items)
     ]
 

@@ -208,6 +208,7 @@ class CandidateQuery:
             valid_from=columns["from"][rows],
             coactivation=self._coactivation(rows),
             is_head=columns["head"][rows].astype(np.bool_),
+            is_edge=columns["edge"][rows] > 0,
             holds=holds,
             term_weights=columns.term_weights(terms),
             lengths=columns.lengths(rows),

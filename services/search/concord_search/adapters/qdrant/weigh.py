@@ -57,8 +57,7 @@ class WeighedQuery(CandidateQuery):
             order = self._best_first(rows, text * factor * recent, factor)
             ordered = found.at(np.searchsorted(found.rows, rows[order]))
             described = self._described(ordered, found)
-            is_edge = self._columns["edge"][rows[order]] > 0
-        return Weighed(described, is_edge, text[order], factor[order], recent[order])
+        return Weighed(described, text[order], factor[order], recent[order])
 
     def _recency(self, rows: Ints, now: int) -> Floats:
         columns = self._columns
