@@ -211,7 +211,7 @@ class CandidateQuery:
             is_edge=columns["edge"][rows] > 0,
             holds=holds,
             term_weights=columns.term_weights(terms),
-            lengths=columns.lengths(rows),
+            lengths=columns["term count"][rows],
             talk=talk(columns, rows, Terms(terms, holds), fused, known_at),
         )
 
@@ -249,7 +249,7 @@ def rows_for(scope: Scope, columns: Columns, found: Ints) -> Ints:
 
     For now, that is the newest open state of each memory; for the past, the filter has chosen it.
     """
-    return columns.current_rows(found) if scope.record is None else columns.known_rows(found)
+    return columns.rows_with("current" if scope.record is None else "seq", found)
 
 
 def _placed(rows: Ints, side: Iterable[tuple[Ints, Floats]]) -> Floats:

@@ -207,7 +207,7 @@ class SpaceIndex(Generic[S]):
             if row is None or self._columns["ac"][row] >= access_count:
                 return
             self._columns.touch(row, access_count, last_access)
-        self._shard.set_payload(row, payload.of_touch(access_count, last_access))
+        self._shard.set_payload(row, {"ac": access_count, "la": last_access})
 
     def _erase(self, ids: Sequence[str]) -> None:
         items = [self._key.item(item_id) for item_id in ids]
