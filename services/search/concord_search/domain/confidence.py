@@ -76,19 +76,6 @@ class Confidence:
         ]
 
 
-ANSWERABLE = (
-    *("cosine", "best_cosine", "mean_cosine", "composite", "coverage_cosine"),
-    *("best_coverage", "mean_coverage", "best_concepts"),
-)
-"""The evidence that the memory can answer the query."""
-
-RIGHT = (
-    *("stands_out", "beats_next", "composite", "composite_lead"),
-    *("coverage_cosine", "held", "lexical", "ranks", "says_when"),
-)
-"""The evidence that a result is right."""
-
-
 def evidence(
     found: Candidates, scores: Mapping[str, Floats], composite: Floats, rows: list[int]
 ) -> Mapping[str, Floats]:
