@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from concord_search.domain.instants import PRESENT, AsOf, Micros, days_between
+from concord_search.domain.instants import DAY, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState, parent_domain
 from concord_search.domain.ranking import Breakdown, SignalPart
 
@@ -24,12 +24,6 @@ class Context:
     last_access: Micros
     now: Micros
     as_of: AsOf = PRESENT
-
-    @property
-    def shared(self) -> list[str]:
-        """The concepts that query and memory share, in the memory's order."""
-        wanted = set(self.query_concepts)
-        return [concept for concept in self.memory.concepts if concept in wanted]
 
 
 Reason = Callable[[SignalPart, Context], str]
@@ -54,7 +48,7 @@ def relevance_reason(breakdown: Breakdown, context: Context) -> str:
 
 def ago(then: Micros, now: Micros) -> str:
     """The time since an instant in words, in the largest whole unit."""
-    days = days_between(then, now)
+    days = max(0, now - then) / DAY
     if days >= 1:
         return _counted(int(days), "day")
     if days * 24 >= 1:
@@ -69,7 +63,7 @@ def _counted(number: int, unit: str) -> str:
 
 
 def _overlap(_: SignalPart, context: Context) -> str:
-    shared = context.shared
+    shared = context.memory.shared(context.query_concepts)
     return f"shares {', '.join(shared)}" if shared else "shares no concept with the query"
 
 

@@ -39,8 +39,3 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def iso(instant: Micros) -> str:
     """Writes an instant as ISO 8601 in UTC, to the microsecond."""
     return (_EPOCH + timedelta(microseconds=instant)).isoformat()
-
-
-def days_between(earlier: Micros, later: Micros) -> float:
-    """Days from one instant to another, fractional; never negative."""
-    return max(0, later - earlier) / DAY

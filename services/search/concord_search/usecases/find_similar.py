@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
 from concord_search.domain.instants import PRESENT, AsOf, Clock
 from concord_search.ports.embedder import EmbeddingModel, Vector
-from concord_search.ports.graph import Graph, Hydrated
+from concord_search.ports.graph import Graph
 from concord_search.ports.index import Index, Near
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.locate_filter import located
@@ -128,10 +128,8 @@ class FindSimilar:
         return [
             each
             for each, memory in zip(near, memories, strict=True)
-            if memory is not None and _holds(memory, each.seq, scope)
+            if memory is not None
+            and not memory.state.forgotten
+            and memory.state.seq >= each.seq
+            and (memory.state.seq == each.seq or admits(scope, memory.state))
         ]
-
-
-def _holds(memory: Hydrated, seq: int, scope: Scope) -> bool:
-    state = memory.state
-    return not state.forgotten and (state.seq == seq or (state.seq > seq and admits(scope, state)))

@@ -214,7 +214,11 @@ class SpaceFollower:
 
     async def _plan(self, changes: Sequence[Change], coming: dict[str, tuple[int, str]]) -> _Plan:
         found = await self._states_after(changes)
-        states = [h.state for change, h in found if h is not None and _makes_state(change, h)]
+        states = [
+            h.state
+            for change, h in found
+            if h is not None and change.kind != ChangeKind.TOUCHED and not h.state.forgotten
+        ]
         model = (await self._state()).model
         batch = Batch(
             applied_seq=changes[-1].seq,
@@ -275,11 +279,7 @@ class SpaceFollower:
         return True
 
     async def _state(self) -> IndexState:
-        version = self._context.version
-        try:
-            return (await self._context.index.states(version))[self._space]
-        except KeyError:
-            raise IndexCorrupt(f"the space {self._space!r} has no {version} index") from None
+        return await state_of(self._context.index, self._space, self._context.version)
 
     # Row by row
 
@@ -365,6 +365,14 @@ class SpaceFollower:
         return await self._embedded(_Plan(batch, model, await self._lacking([state], {})))
 
 
+async def state_of(index: Index, space: str, version: Version = Version.SERVING) -> IndexState:
+    """A version's state. Raises `IndexCorrupt` if it was removed, with its space or alone."""
+    state = (await index.states(version)).get(space)
+    if state is None:
+        raise IndexCorrupt(f"the space {space!r} has no {version} index")
+    return state
+
+
 async def _whole(step: Awaitable[T]) -> T | None:
     """The outcome of a step for a slice; None if some of its rows fail.
 
@@ -376,7 +384,3 @@ async def _whole(step: Awaitable[T]) -> T | None:
         raise
     except Exception:  # noqa: BLE001
         return None
-
-
-def _makes_state(change: Change, found: Hydrated) -> bool:
-    return change.kind != ChangeKind.TOUCHED and not found.state.forgotten

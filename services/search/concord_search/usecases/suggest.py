@@ -103,7 +103,10 @@ class SuggestProactively:
         chosen = await self._chosen(space, query, [each for each in best if each in there])
         found = [
             Suggestion(
-                there[each], scores[each], triggered.get(each, ""), _shared(there[each], question)
+                there[each],
+                scores[each],
+                triggered.get(each, ""),
+                there[each].state.shared(question.concepts),
             )
             for each in chosen
         ]
@@ -182,8 +185,3 @@ def _first_met(
         except TriggerMalformed:  # stored by a version that did not check it
             continue
     return None
-
-
-def _shared(memory: Hydrated, question: Question) -> list[str]:
-    wanted = set(question.concepts)
-    return [each for each in memory.state.concepts if each in wanted]

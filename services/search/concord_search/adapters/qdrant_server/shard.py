@@ -1,7 +1,6 @@
 """One shard: a collection of the server, named by itself until the part's alias leads to it."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 from qdrant_client import grpc as wire
 from qdrant_client.conversions.conversion import payload_to_grpc
@@ -63,11 +62,8 @@ class ServerShard:
         request = wire.UpdateBatchPoints(
             collection_name=self.name, wait=True, operations=[*self._pending, *operations]
         )
-        self._reply(self._connection.points.UpdateBatch, request)
+        self._connection.reply(self._connection.points.UpdateBatch, request)
         self._pending = []
-
-    def _reply(self, method: Any, request: Any) -> Any:
-        return self._connection.reply(method, request)
 
     def query(self, queries: Sequence[Nearest]) -> list[Scored]:
         request = wire.QueryBatchPoints(
@@ -78,7 +74,7 @@ class ServerShard:
         return self._scored(request)
 
     def _scored(self, request: wire.QueryBatchPoints) -> list[Scored]:
-        answers = self._reply(self._connection.points.QueryBatch, request).result
+        answers = self._connection.reply(self._connection.points.QueryBatch, request).result
         return [messages.scored(each.result) for each in answers]
 
     def weigh(self, query: Weighing) -> Scored:
@@ -109,14 +105,14 @@ class ServerShard:
             with_vectors=wire.WithVectorsSelector(enable=True),
             read_consistency=self._consistency,
         )
-        found: Sequence[wire.RetrievedPoint] = self._reply(
+        found: Sequence[wire.RetrievedPoint] = self._connection.reply(
             self._connection.points.Get, request
         ).result
         return found
 
     def count(self) -> int:
         request = wire.CountPoints(collection_name=self.name, exact=True)
-        return int(self._reply(self._connection.points.Count, request).result.count)
+        return int(self._connection.reply(self._connection.points.Count, request).result.count)
 
     def scroll(self) -> Iterator[tuple[PointId, Payload]]:
         for page in self._pages(SCROLL_PAGE, with_vectors=False):
@@ -136,7 +132,7 @@ class ServerShard:
             read_consistency=self._consistency,
         )
         while True:
-            reply = self._reply(self._connection.points.Scroll, request)
+            reply = self._connection.reply(self._connection.points.Scroll, request)
             yield reply.result
             if not reply.HasField("next_page_offset"):
                 return
