@@ -202,7 +202,7 @@ async def test_a_memory_erased_while_it_is_ranked_is_not_returned(
 
     if by_values:
         question = Question(ready(lab.embedder.vector(QUERY)), QUERY, SCOPE, lab.embedder.model)
-        found = (await lab.index.weigh(SPACE, question, ready(2.0))).found
+        found = (await lab.index.weigh(SPACE, question, ready(2.0))).candidates
     else:
         found = await lab.ask(QUERY)
 
