@@ -1,23 +1,20 @@
-"""A small graph in memory behind the graph port, whose answers a test can spoil."""
+"""A small graph in memory behind the port of its feed, whose answers a test can spoil."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from concord_search.domain.changes import ChangeKind
 from concord_search.domain.digests import digests_of, states_made
-from concord_search.domain.errors import GraphUnavailable, NodeUnknown
+from concord_search.domain.errors import GraphUnavailable
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.domain.memory import MemoryState
 from concord_search.ports.graph import (
-    Assessed,
     Change,
     Changes,
     Hydrated,
-    OpenConflict,
     SpaceHead,
     StateDigests,
-    Statement,
 )
 from search_lab import START
 
@@ -136,53 +133,6 @@ class ScriptedGraph:
         self._check()
         return [None for _ in ids]
 
-    async def statements(
-        self,
-        space: str,  # noqa: ARG002
-        node: str,  # noqa: ARG002
-        as_of: AsOf = PRESENT,  # noqa: ARG002
-    ) -> Sequence[Statement] | None:
-        self._check()
-        return None
-
-    async def items_at(
-        self,
-        space: str,  # noqa: ARG002
-        node: str,
-        as_of: AsOf = PRESENT,  # noqa: ARG002
-    ) -> frozenset[str]:
-        self._check()
-        raise NodeUnknown(node)
-
     async def confirm_erase(self, space: str, memory_id: str) -> None:
         self._check()
         self.confirmed.append((space, memory_id))
-
-    async def conflicts(
-        self,
-        space: str,  # noqa: ARG002
-        ids: Sequence[str],  # noqa: ARG002
-        as_of: AsOf = PRESENT,  # noqa: ARG002
-    ) -> Mapping[str, Sequence[OpenConflict]]:
-        self._check()
-        return {}
-
-    async def assessed(
-        self,
-        space: str,  # noqa: ARG002
-        kinds: Sequence[int],  # noqa: ARG002
-        token: str,  # noqa: ARG002
-        limit: int,  # noqa: ARG002
-        as_of: AsOf = PRESENT,  # noqa: ARG002
-    ) -> tuple[Sequence[Assessed], str]:
-        self._check()
-        return [], ""
-
-    async def chain(
-        self,
-        space: str,  # noqa: ARG002
-        item_id: str,
-        as_of: AsOf = PRESENT,  # noqa: ARG002
-    ) -> Collection[str]:
-        self._check()
-        return [item_id]

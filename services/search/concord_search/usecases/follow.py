@@ -18,7 +18,7 @@ from concord_search.domain.errors import (
     IndexUnavailable,
     reason_of,
 )
-from concord_search.ports.graph import Changes, Graph, SpaceHead
+from concord_search.ports.graph import Changes, Feed, SpaceHead
 from concord_search.ports.index import Index, IndexState
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
@@ -50,7 +50,7 @@ class Follow:
     def __init__(
         self,
         *,
-        graph: Graph,
+        graph: Feed,
         index: Index,
         embedders: Embedders,
         progress: Progress,

@@ -30,7 +30,7 @@ from concord_search.domain.errors import (
 )
 from concord_search.domain.memory import Ending, MemoryState, Parked
 from concord_search.ports.embedder import EmbeddingModel
-from concord_search.ports.graph import Change, Graph, Hydrated
+from concord_search.ports.graph import Change, Feed, Hydrated
 from concord_search.ports.index import Batch, Index, IndexState, Version
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
@@ -69,7 +69,7 @@ class FollowerContext:
     while they do.
     """
 
-    graph: Graph
+    graph: Feed
     index: Index
     embedders: Embedders
     progress: Progress
