@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from concord_chassis.server.background import Background
+from concord_search.domain.memory import MemoryState
 from concord_search.ports.embedder import Embedder, EmbeddingModel, Vector, Vectors
 from concord_search.ports.index import IndexState
 from concord_search.usecases.embedders import Embedders
@@ -17,7 +18,7 @@ from concord_search.usecases.space_follower import FollowerContext
 from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import until
 from scripted_graph import ScriptedGraph
-from search_lab import QUIET, SPACE, Lab
+from search_lab import QUIET, SPACE, Lab, plain_state
 
 
 class MoodyEmbedder(WordEmbedder):
@@ -83,9 +84,19 @@ class Following:
     async def stop(self) -> None:
         await self.background.close()
 
+    async def write(self, *states: MemoryState, space: str = SPACE) -> IndexState:
+        """Has graph say that these states were made, and waits until the index has them."""
+        self.graph.say(space, *states)
+        return await self.reached(states[-1].seq, space)
+
     async def reached(self, seq: int, space: str = SPACE) -> IndexState:
         await until(lambda: self.progress.of(space).applied_seq >= seq)
         return (await self.lab.index.states())[space]
+
+
+def numbered(count: int, *, said: str = "fox number") -> list[MemoryState]:
+    """States of so many memories, m1 with the first change, m2 with the second, and so on."""
+    return [plain_state(f"m{seq}", seq, f"{said}{seq}") for seq in range(1, count + 1)]
 
 
 def follower_of(lab: Lab, *others: Embedder) -> Following:

@@ -38,11 +38,12 @@ class ScriptedGraph:
     confirmed: list[tuple[str, str]] = field(default_factory=list)
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def say(self, space: str, state: MemoryState, kind: int = ChangeKind.CREATED) -> None:
-        """Records a change that made a state."""
-        at = START + state.seq * 1_000_000
-        change = Change(state.seq, at, state.id, is_memory=True, kind=int(kind))
-        self.log.setdefault(space, []).append((change, replace(state, record_from=at)))
+    def say(self, space: str, *states: MemoryState, kind: int = ChangeKind.CREATED) -> None:
+        """Records changes that made states."""
+        for state in states:
+            at = START + state.seq * 1_000_000
+            change = Change(state.seq, at, state.id, is_memory=True, kind=int(kind))
+            self.log.setdefault(space, []).append((change, replace(state, record_from=at)))
         self.news.set()
 
     def erase(self, space: str, item_id: str, seq: int) -> None:

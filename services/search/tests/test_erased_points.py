@@ -195,9 +195,7 @@ async def test_what_was_never_indexed_is_confirmed_without_a_copy(
 
 async def test_graph_is_told_again_until_it_hears(at_work: Following) -> None:
     """M4 A confirmation outlives graph's absence and the follower's own restart."""
-    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
-    at_work.graph.say(SPACE, plain_state("b", 2, "blue whale"))
-    await at_work.reached(2)
+    await at_work.write(plain_state("a", 1, "red fox"), plain_state("b", 2, "blue whale"))
     at_work.graph.erase(SPACE, "a", 3)
     at_work.graph.fail()
     at_work.graph.down = False

@@ -48,8 +48,7 @@ async def at_work(server: LocalQdrant, tmp_path: Path) -> AsyncIterator[Followin
     index = index_on(server, tmp_path)
     await index.open()
     following = follower_of(Lab(index, WordEmbedder()))
-    following.graph.say(SPACE, plain_state("a", 1, "red fox"))
-    await following.reached(1)
+    await following.write(plain_state("a", 1, "red fox"))
     yield following
     await following.stop()
     await index.close()
@@ -133,7 +132,7 @@ async def test_killed_at_many_points_it_loses_nothing(
             seq += 1
             item = f"m{draw.randint(0, 40)}"
             kind = ChangeKind.CREATED if draw.random() < 0.5 else ChangeKind.UPDATED
-            at_work.graph.say(SPACE, plain_state(item, seq, f"{item} says {seq}"), kind)
+            at_work.graph.say(SPACE, plain_state(item, seq, f"{item} says {seq}"), kind=kind)
         await asyncio.sleep(draw.random() * 0.2)
         server.kill()
         server.start()

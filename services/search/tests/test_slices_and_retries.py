@@ -12,7 +12,7 @@ from concord_search.usecases import space_follower
 from concord_search.usecases.slices import SLICE
 from concord_search.usecases.space_follower import RETRIED
 from concord_testing.polling import until
-from following import Following
+from following import Following, numbered
 from search_lab import SPACE, plain_state
 
 
@@ -30,10 +30,8 @@ async def test_the_next_slice_is_embedded_while_one_is_written(
         await apply(space, batch, version)
 
     monkeypatch.setattr(at_work.lab.index, "apply", slow)
-    for seq in range(1, 3 * SLICE + 1):
-        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq))
 
-    await at_work.reached(3 * SLICE)
+    await at_work.write(*numbered(3 * SLICE))
 
     assert written == sorted(written)
 
@@ -41,10 +39,9 @@ async def test_the_next_slice_is_embedded_while_one_is_written(
 async def test_a_text_on_its_way_is_not_embedded_again(at_work: Following) -> None:
     """S10 what a slice ahead says counts as known, also before it is written."""
     await at_work.stop()
-    for seq in range(1, SLICE + 1):
-        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, f"number {seq}"))
+    at_work.graph.say(SPACE, *numbered(SLICE, said="number "))
     again = plain_state("m7", SLICE + 1, "number 7", predecessors=1)
-    at_work.graph.say(SPACE, again, ChangeKind.STANDING_CHANGED)
+    at_work.graph.say(SPACE, again, kind=ChangeKind.STANDING_CHANGED)
     at_work.follow()
 
     state = await at_work.reached(SLICE + 1)
@@ -56,13 +53,12 @@ async def test_a_text_on_its_way_is_not_embedded_again(at_work: Following) -> No
 
 async def test_a_text_that_comes_back_has_its_own_vector(at_work: Following) -> None:
     """S10 the newest state before decides, not the newest one that is written already."""
-    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
-    await at_work.reached(1)
+    await at_work.write(plain_state("a", 1, "red fox"))
     await at_work.stop()
-    at_work.graph.say(SPACE, plain_state("a", 2, "blue whale"), ChangeKind.UPDATED)
+    at_work.graph.say(SPACE, plain_state("a", 2, "blue whale"), kind=ChangeKind.UPDATED)
     for seq in range(3, SLICE + 2):
         at_work.graph.say(SPACE, plain_state(f"m{seq}", seq))
-    at_work.graph.say(SPACE, plain_state("a", SLICE + 2, "red fox"), ChangeKind.UPDATED)
+    at_work.graph.say(SPACE, plain_state("a", SLICE + 2, "red fox"), kind=ChangeKind.UPDATED)
     at_work.follow()
 
     state = await at_work.reached(SLICE + 2)
@@ -80,8 +76,7 @@ def refusing(_: str) -> None:
 async def parked(at_work: Following, *states: MemoryState) -> None:
     """Has the follower set these aside, and stops it."""
     at_work.graph.spoil = refusing
-    for state in states:
-        at_work.graph.say(SPACE, state)
+    at_work.graph.say(SPACE, *states)
     await until(lambda: at_work.progress.parked() == len(states))
     await at_work.stop()
 
@@ -123,8 +118,7 @@ async def test_texts_that_a_model_refused_for_a_while_come_in_soon(
 
     at_work.embedder.mood = refuses
     many = RETRIED + 20
-    for seq in range(1, many + 1):
-        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq))
+    at_work.graph.say(SPACE, *numbered(many))
     await until(lambda: at_work.progress.parked() == many)
     await until(lambda: at_work.progress.retries > 2)
     listed = (await at_work.lab.index.states())[SPACE].parked
@@ -141,7 +135,7 @@ async def test_texts_that_a_model_refused_for_a_while_come_in_soon(
 async def test_a_round_of_retries_is_bounded(at_work: Following) -> None:
     """S10 many parked changes take turns, a round's worth at a time."""
     many = RETRIED + 20
-    await parked(at_work, *(plain_state(f"m{seq}", seq) for seq in range(1, many + 1)))
+    await parked(at_work, *numbered(many))
     tried: list[str] = []
     times: list[float] = []
 
@@ -162,7 +156,9 @@ async def test_what_was_erased_or_forgotten_since_is_not_brought_back(at_work: F
     """M4 a retry takes what graph says now."""
     await parked(at_work, plain_state("a", 1, "red fox"), plain_state("b", 2, "red owl"))
     at_work.graph.erase(SPACE, "a", 3)
-    at_work.graph.say(SPACE, plain_state("b", 4, "red owl", forgotten=True), ChangeKind.DELETED)
+    at_work.graph.say(
+        SPACE, plain_state("b", 4, "red owl", forgotten=True), kind=ChangeKind.DELETED
+    )
     at_work.graph.spoil = lambda _: None
     at_work.follow()
 
