@@ -55,6 +55,8 @@ from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.reindex import Reindex
 from concord_search.usecases.scrub import SCRUB, Scrub
 from concord_search.usecases.search import Search
+from concord_search.usecases.search_context import SearchContext
+from concord_search.usecases.space_follower import FollowerContext
 from concord_search.usecases.suggest import SuggestProactively
 
 START_ERRORS = (SearchError,)
@@ -97,52 +99,30 @@ class SearchApp:
         self._open = False
         self.progress = progress = Progress()
         self._scrub = Scrub(graph=graph, index=index, background=background, log=log)
-        self._follow = Follow(
-            graph=graph,
-            index=index,
-            embedders=embedders,
-            progress=progress,
-            background=background,
-            log=log,
-            on_erased=self._scrub.wake,
+        followers = FollowerContext(
+            graph, index, embedders, progress, background, log, self._scrub.wake
         )
-        similar = FindSimilar(
-            embedders=embedders, index=index, graph=graph, progress=progress, clock=clock
-        )
-        search = Search(
-            embedders=embedders,
-            index=index,
-            graph=graph,
-            records=records,
-            progress=progress,
-            clock=clock,
-            formula=config.formula(),
+        self._follow = Follow(followers)
+        self._reindex = Reindex(followers)
+        context = SearchContext(
+            embedders,
+            index,
+            graph,
+            records,
+            progress,
+            clock,
+            config.formula(),
             new_id=lambda: id_of_time(clock()),
         )
+        search = Search(context)
         feedback = Feedback(records, config.constitutive_weight)
-        integrative = IntegrativeSearch(
-            search=search,
-            index=index,
-            graph=graph,
-            progress=progress,
-            check=CheckStatements(judges),
-            feedback=feedback,
-            records=records,
-            new_id=lambda: id_of_time(clock()),
-        )
+        integrative = IntegrativeSearch(context, search, CheckStatements(judges), feedback)
         self._matching = Workers(1, "triggers")
-        suggest = SuggestProactively(
-            search=search, graph=graph, records=records, progress=progress, workers=self._matching
-        )
-        self._reindex = Reindex(self._follow.context)
-        status = IndexStatus(
-            embedders=embedders, index=index, progress=progress, background=background
-        )
         self.registrations: Sequence[Registration] = (
             Registration(
                 search_pb2.DESCRIPTOR.services_by_name["SearchService"],
                 search_pb2_grpc.add_SearchServiceServicer_to_server,
-                SearchServicer(search, integrative, similar),
+                SearchServicer(search, integrative, FindSimilar(context)),
                 memory_operations=dict.fromkeys(
                     ("Search", "IntegrativeSearch", "FindSimilar"), "search_memory"
                 ),
@@ -151,10 +131,10 @@ class SearchApp:
                 search_pb2.DESCRIPTOR.services_by_name["IndexService"],
                 search_pb2_grpc.add_IndexServiceServicer_to_server,
                 IndexServicer(
-                    status,
-                    Reconcile(self._follow.context),
+                    IndexStatus(followers),
+                    Reconcile(followers),
                     self._reindex,
-                    ParkedChanges(self._follow.context),
+                    ParkedChanges(followers),
                 ),
             ),
             Registration(
@@ -165,7 +145,7 @@ class SearchApp:
             Registration(
                 suggestion_pb2.DESCRIPTOR.services_by_name["SuggestionService"],
                 suggestion_pb2_grpc.add_SuggestionServiceServicer_to_server,
-                SuggestionServicer(suggest),
+                SuggestionServicer(SuggestProactively(context, search, self._matching)),
             ),
             Registration(
                 feedback_pb2.DESCRIPTOR.services_by_name["FeedbackService"],

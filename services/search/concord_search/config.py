@@ -15,7 +15,7 @@ from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.profiles import shipped
 from concord_search.domain.signals import Weights
 from concord_search.domain.stac import Thresholds
-from concord_search.usecases.search import Formula
+from concord_search.usecases.search_context import Formula
 
 PREFIX = "SEARCH_"
 

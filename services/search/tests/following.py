@@ -65,18 +65,18 @@ class Following:
         self.progress = Progress()
         self.background = background = Background(QUIET)
         scrub = Scrub(graph=self.graph, index=self.lab.index, background=background, log=QUIET)
-        follow = Follow(
-            graph=self.graph,
-            index=self.lab.index,
-            embedders=Embedders(self.embedder, *self.others),
-            progress=self.progress,
-            background=background,
-            log=QUIET,
-            on_erased=scrub.wake,
+        self.context = FollowerContext(
+            self.graph,
+            self.lab.index,
+            Embedders(self.embedder, *self.others),
+            self.progress,
+            background,
+            QUIET,
+            scrub.wake,
             **options,
         )
-        self.context = follow.context
-        self.reindex = Reindex(follow.context)
+        follow = Follow(self.context)
+        self.reindex = Reindex(self.context)
         background.start("resume reindexing", self.reindex.run)
         self.task = background.start("follow graph", follow.run)
         background.start("scrub", scrub.run)

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
-from concord_search.domain.instants import PRESENT, AsOf, Clock
+from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.ports.embedder import EmbeddingModel, Vector
-from concord_search.ports.graph import Graph
-from concord_search.ports.index import Index, Near
-from concord_search.usecases.embedders import Embedders
+from concord_search.ports.index import Near
 from concord_search.usecases.locate_filter import located
-from concord_search.usecases.progress import Demand, Progress
+from concord_search.usecases.progress import Demand
+from concord_search.usecases.search_context import SearchContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +40,8 @@ class SimilarAnswer:
 class FindSimilar:
     """The find-similar use cases: near to one, and near to each of many."""
 
-    def __init__(
-        self, *, embedders: Embedders, index: Index, graph: Graph, progress: Progress, clock: Clock
-    ) -> None:
-        self._embedders = embedders
-        self._index = index
-        self._graph = graph
-        self._progress = progress
-        self._clock = clock
+    def __init__(self, context: SearchContext) -> None:
+        self._context = context
 
     async def __call__(self, space: str, query: SimilarQuery) -> SimilarAnswer:
         """Answers in a space.
@@ -56,14 +49,14 @@ class FindSimilar:
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
         `IndexDiskFull`, `NodeUnknown`, `FilterUnsupported`.
         """
-        await self._progress.until_fresh(space, query.demand)
-        model = self._index.model(space)
+        await self._context.progress.until_fresh(space, query.demand)
+        model = self._context.index.model(space)
         vector = await self._origin(space, query, model)
         if vector is None:
             return SimilarAnswer(exists=False)
         near = await self._near(space, query, vector, model)
         if not near:
-            self._progress.demand_following("nothing is near")
+            self._context.progress.demand_following("nothing is near")
         return SimilarAnswer(exists=True, near=near)
 
     async def each(
@@ -74,11 +67,11 @@ class FindSimilar:
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `IndexDiskFull`, and
         `FilterUnsupported` for a filter that names a node.
         """
-        await self._progress.until_fresh(space, query.demand)
-        self._progress.demand_following("anything is near")
-        now = max(self._clock(), self._progress.of(space).latest)
+        await self._context.progress.until_fresh(space, query.demand)
+        self._context.progress.demand_following("anything is near")
+        now = max(self._context.clock(), self._context.progress.of(space).latest)
         scope = Scope(now, Superseded.EXCLUDE, query.filter, PRESENT)
-        found = await self._index.near_each(
+        found = await self._context.index.near_each(
             space, memory_ids, scope, query.limit, query.min_similarity
         )
         return [
@@ -90,15 +83,15 @@ class FindSimilar:
         self, space: str, query: SimilarQuery, model: EmbeddingModel
     ) -> Vector | None:
         """The vector to compare with; None if the memory does not exist or is forgotten."""
-        embedder = await self._embedders.of(model)
+        embedder = await self._context.embedders.of(model)
         if not query.memory_id:
             return await embedder.embed_query(query.text)
-        (memory,) = await self._graph.current(
+        (memory,) = await self._context.graph.current(
             space, [query.memory_id], count_as_read=False, as_of=query.as_of
         )
         if memory is None or memory.state.forgotten:
             return None
-        known = await self._index.vector_of(space, memory.state.id, memory.state.seq, model)
+        known = await self._context.index.vector_of(space, memory.state.id, memory.state.seq, model)
         if known is not None:
             return known
         return await embedder.embed_query(memory.state.content)
@@ -107,11 +100,11 @@ class FindSimilar:
         self, space: str, query: SimilarQuery, vector: Vector, model: EmbeddingModel
     ) -> list[Near]:
         mode = Superseded.INCLUDE if query.include_superseded else Superseded.EXCLUDE
-        now = max(self._clock(), self._progress.of(space).latest)
-        wanted = await located(self._graph, space, query.filter, query.as_of)
+        now = max(self._context.clock(), self._context.progress.of(space).latest)
+        wanted = await located(self._context.graph, space, query.filter, query.as_of)
         scope = Scope(now, mode, wanted, query.as_of)
         # One more than asked for, as the memory itself is found too.
-        found = await self._index.near(
+        found = await self._context.index.near(
             space, vector, scope, query.limit + 1, query.min_similarity, model=model
         )
         others = sorted(
@@ -124,7 +117,9 @@ class FindSimilar:
         if not near:
             return []
         ids = [each.id for each in near]
-        memories = await self._graph.current(space, ids, count_as_read=False, as_of=scope.as_of)
+        memories = await self._context.graph.current(
+            space, ids, count_as_read=False, as_of=scope.as_of
+        )
         return [
             each
             for each, memory in zip(near, memories, strict=True)

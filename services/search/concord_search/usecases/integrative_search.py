@@ -1,21 +1,21 @@
 """Finds memories and constitutive edges, weighed by a node's values (spec S6)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from concord_concepts import extract
 
 from concord_search.domain.memory import MemoryState
-from concord_search.ports.graph import Graph, Hydrated, Statement
-from concord_search.ports.index import Index, Place, Question, Weighed
-from concord_search.ports.records import RankedQuery, Recall, Records
+from concord_search.ports.graph import Hydrated, Statement
+from concord_search.ports.index import Place, Question, Weighed
+from concord_search.ports.records import RankedQuery, Recall
 from concord_search.usecases.check_statements import Check, CheckStatements, Clash
 from concord_search.usecases.feedback import Feedback
-from concord_search.usecases.progress import Progress
 from concord_search.usecases.results import Result, explained, with_conflicts
 from concord_search.usecases.search import Search, SearchQuery
+from concord_search.usecases.search_context import SearchContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,28 +59,15 @@ class _Found:
 
 
 class IntegrativeSearch:
-    """The integrative search use case. `new_id` makes the ids that feedback names, by time."""
+    """The integrative search use case."""
 
     def __init__(
-        self,
-        *,
-        search: Search,
-        index: Index,
-        graph: Graph,
-        progress: Progress,
-        check: CheckStatements,
-        feedback: Feedback,
-        records: Records,
-        new_id: Callable[[], str],
+        self, context: SearchContext, search: Search, check: CheckStatements, feedback: Feedback
     ) -> None:
+        self._context = context
         self._search = search
-        self._index = index
-        self._graph = graph
-        self._progress = progress
         self._check = check
         self._feedback = feedback
-        self._records = records
-        self._new_id = new_id
 
     async def __call__(
         self, space: str, query: SearchQuery, node: str, *, use_models: bool
@@ -90,13 +77,13 @@ class IntegrativeSearch:
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
         `IndexDiskFull`, `NodeUnknown`, `FilterUnsupported`.
         """
-        await self._progress.until_fresh(space, query.demand)
+        await self._context.progress.until_fresh(space, query.demand)
         question = await self._search.question(space, query)
         question = replace(question, scope=replace(question.scope, edges=True))
         weight = asyncio.create_task(self._feedback.weight(space))
         statements, weighed = await asyncio.gather(
-            self._graph.statements(space, node, query.as_of),
-            self._index.weigh(space, question, weight),
+            self._context.graph.statements(space, node, query.as_of),
+            self._context.index.weigh(space, question, weight),
         )
         candidates = weighed.candidates
         shown, _ = await self._search.shown(
@@ -104,9 +91,9 @@ class IntegrativeSearch:
         )
         query_id = ""
         if not shown:
-            self._progress.demand_following("anything matches")
+            self._context.progress.demand_following("anything matches")
         elif not query.peek:
-            query_id = self._new_id()
+            query_id = self._context.new_id()
         first = bool(shown) and float(weighed.factor[shown[0][0]]) > 1.0
         answered = RankedQuery(query_id, query.text, await weight, first)
         found = _Found(question, weighed, shown, statements or ())
@@ -114,7 +101,7 @@ class IntegrativeSearch:
             self._recorded(space, query, answered, shown),
             self._explained(space, query, found, use_models=use_models),
         )
-        followed = self._progress.of(space)
+        followed = self._context.progress.of(space)
         return IntegrativeAnswer(
             statements=statements,
             results=results,
@@ -123,7 +110,7 @@ class IntegrativeSearch:
             query_id=query_id,
             epoch=followed.epoch,
             applied_seq=followed.applied_seq,
-            is_incomplete=bool(self._progress.disk_full),
+            is_incomplete=bool(self._context.progress.disk_full),
         )
 
     async def _recorded(
@@ -137,7 +124,7 @@ class IntegrativeSearch:
         if answered.id:
             logged = [each.state.id for _, each in shown if each.is_logged]
             recall = Recall(answered.id, query.principal, query.session_id, logged)
-            await self._records.put_query(space, answered)
+            await self._context.records.put_query(space, answered)
             await self._search.recall(space, recall)
 
     async def _explained(
@@ -147,7 +134,7 @@ class IntegrativeSearch:
         await asyncio.sleep(0)  # graph begins to store the query, beside the rest
         ranked = self._search.rank(found.question, found.weighed.candidates)
         results = explained(ranked, found.shown)
-        results = await with_conflicts(self._graph, space, results, query.as_of)
+        results = await with_conflicts(self._context.graph, space, results, query.as_of)
         clashes, check = await self._check(
             space, [each.memory for each in results], found.statements, use_models
         )

@@ -1,26 +1,24 @@
 """Finds the memories that answer a query, and explains each result (spec S1-S5, T4)."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from concord_concepts import extract, normalise
 
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
-from concord_search.domain.instants import PRESENT, AsOf, Clock, Micros
-from concord_search.domain.profiles import Profiles, shipped
+from concord_search.domain.instants import PRESENT, AsOf, Micros
 from concord_search.domain.ranking import Ranking
 from concord_search.domain.signals import QueryFacts
 from concord_search.domain.speech import Asked
-from concord_search.domain.stac import StacOptions, Thresholds
-from concord_search.ports.graph import Graph, Hydrated
-from concord_search.ports.index import Index, Question
-from concord_search.ports.records import Recall, Records
+from concord_search.domain.stac import StacOptions
+from concord_search.ports.graph import Hydrated
+from concord_search.ports.index import Question
+from concord_search.ports.records import Recall
 from concord_search.usecases.advice import Advice, advice
-from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.locate_filter import located
-from concord_search.usecases.progress import Demand, Progress
+from concord_search.usecases.progress import Demand
 from concord_search.usecases.results import (
     Ranked,
     Result,
@@ -29,6 +27,7 @@ from concord_search.usecases.results import (
     may_be_shown,
     with_conflicts,
 )
+from concord_search.usecases.search_context import SearchContext
 
 RANKED = 200
 """So many candidates come from each branch, and so many are ranked in all."""
@@ -77,37 +76,11 @@ class SearchAnswer:
     query_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """The profiles and thresholds in force."""
-
-    profiles: Profiles = field(default_factory=shipped)
-    thresholds: Thresholds = field(default_factory=Thresholds)
-
-
 class Search:
-    """The search use case. `new_id` makes the ids of searches, by time."""
+    """The search use case."""
 
-    def __init__(
-        self,
-        *,
-        embedders: Embedders,
-        index: Index,
-        graph: Graph,
-        records: Records,
-        progress: Progress,
-        clock: Clock,
-        formula: Formula,
-        new_id: Callable[[], str],
-    ) -> None:
-        self._embedders = embedders
-        self._index = index
-        self._graph = graph
-        self._records = records
-        self._progress = progress
-        self._clock = clock
-        self._formula = formula
-        self._new_id = new_id
+    def __init__(self, context: SearchContext) -> None:
+        self._context = context
 
     async def __call__(self, space: str, query: SearchQuery) -> SearchAnswer:
         """Answers a query in a space.
@@ -115,7 +88,7 @@ class Search:
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
         `IndexDiskFull`, `NodeUnknown`, `FilterUnsupported`.
         """
-        await self._progress.until_fresh(space, query.demand)
+        await self._context.progress.until_fresh(space, query.demand)
         question = await self.question(space, query)
         ranked = await self.ranked(space, question, query.min_score)
         if query.superseded is Superseded.HISTORY:
@@ -123,19 +96,19 @@ class Search:
         else:
             results, next_offset = await self._page(space, query, ranked)
         if not results:
-            self._progress.demand_following("nothing matches")
-        query_id = "" if query.peek else self._new_id()
+            self._context.progress.demand_following("nothing matches")
+        query_id = "" if query.peek else self._context.new_id()
         logged = [each.memory.state.id for each in results if each.memory.is_logged]
-        shown = await with_conflicts(self._graph, space, results, query.as_of)
+        shown = await with_conflicts(self._context.graph, space, results, query.as_of)
         await self.recall(space, Recall(query_id, query.principal, query.session_id, logged))
-        followed = self._progress.of(space)
-        lag = self._progress.lag().get(space, 0)
+        followed = self._context.progress.of(space)
+        lag = self._context.progress.lag().get(space, 0)
         return SearchAnswer(
             results=shown,
             next_offset=next_offset,
             now=question.scope.now,
-            advice=advice(question, shown, query.stac, self._formula.thresholds, lag),
-            is_incomplete=bool(self._progress.disk_full),
+            advice=advice(question, shown, query.stac, self._context.formula.thresholds, lag),
+            is_incomplete=bool(self._context.progress.disk_full),
             epoch=followed.epoch,
             applied_seq=followed.applied_seq,
             query_id=query_id,
@@ -147,23 +120,23 @@ class Search:
         Such a search has an empty `query_id`.
         """
         if recall.query_id and recall.memory_ids:
-            await self._records.add_recall(space, recall)
+            await self._context.records.add_recall(space, recall)
 
     async def question(self, space: str, query: SearchQuery) -> Question:
         """The question that a query puts to the index."""
-        model = self._index.model(space)
-        embedder = await self._embedders.of(model)
+        model = self._context.index.model(space)
+        embedder = await self._context.embedders.of(model)
         vector = asyncio.create_task(embedder.embed_query(query.text))
         try:
             await asyncio.wait([vector], timeout=HEAD_START)
             session = query.session_id
-            co_reads = await self._records.co_reads(space, session) if session else ()
-            wanted = await located(self._graph, space, query.filter, query.as_of)
+            co_reads = await self._context.records.co_reads(space, session) if session else ()
+            wanted = await located(self._context.graph, space, query.filter, query.as_of)
         except BaseException:
             vector.cancel()
             raise
         # Never before the index's newest change: graph's record time may be ahead of this clock.
-        now = query.now or max(self._clock(), self._progress.of(space).latest)
+        now = query.now or max(self._context.clock(), self._context.progress.of(space).latest)
         named = (normalise(concept) for concept in query.concepts)
         return Question(
             vector=vector,
@@ -179,7 +152,7 @@ class Search:
 
     async def ranked(self, space: str, question: Question, min_score: float = 0.0) -> Ranked:
         """The candidates, ranked by the composite score."""
-        return self.rank(question, await self._index.ask(space, question), min_score)
+        return self.rank(question, await self._context.index.ask(space, question), min_score)
 
     def rank(self, question: Question, found: Candidates, min_score: float = 0.0) -> Ranked:
         """Ranks candidates by the composite score."""
@@ -189,7 +162,7 @@ class Search:
             has_concepts=bool(question.concepts),
             asked=Asked.by(question.text),
         )
-        ranking = Ranking(found, facts, self._formula.profiles)
+        ranking = Ranking(found, facts, self._context.formula.profiles)
         rows = ranking.order[ranking.composite[ranking.order] >= min_score]
         return Ranked(question, ranking, rows.tolist())
 
@@ -239,16 +212,16 @@ class Search:
     ) -> list[tuple[int, Hydrated]]:
         """Those of some candidates that may be shown, by row, in the order of the rows."""
         edges = [row for row in rows if found.is_edge[row]]
-        ids = {row: self._index.id_of(space, found.items[row]) for row in rows}
+        ids = {row: self._context.index.id_of(space, found.items[row]) for row in rows}
         items = await asyncio.gather(
-            self._graph.current(
+            self._context.graph.current(
                 space,
                 [ids[row] for row in rows if row not in edges],
                 count_as_read=not query.peek,
                 session_id=query.session_id,
                 as_of=query.as_of,
             ),
-            self._graph.edges(space, [ids[row] for row in edges], query.as_of),
+            self._context.graph.edges(space, [ids[row] for row in edges], query.as_of),
         )
         of_memories, of_edges = map(iter, items)
         read = ((row, next(of_edges if row in edges else of_memories)) for row in rows)
@@ -260,7 +233,7 @@ class Search:
 
     def _ids(self, space: str, ranked: Ranked, rows: Iterable[int]) -> list[str]:
         items = ranked.ranking.found.items
-        return [self._index.id_of(space, items[row]) for row in rows]
+        return [self._context.index.id_of(space, items[row]) for row in rows]
 
     async def _history(
         self, space: str, query: SearchQuery, ranked: Ranked
@@ -289,7 +262,7 @@ class Search:
         for at, name in list(enumerate(names))[start:end]:
             if name in members:
                 continue
-            found = await self._graph.chain(space, name, ranked.question.scope.as_of)
+            found = await self._context.graph.chain(space, name, ranked.question.scope.as_of)
             chain = {name, *found}
             if all(place.get(other, at) >= at for other in chain):
                 members |= dict.fromkeys(sorted(chain))

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from concord_search.domain.filters import admits
 from concord_search.domain.signals import overlap
-from concord_search.ports.graph import Graph, Hydrated
+from concord_search.ports.graph import Hydrated
 from concord_search.ports.index import Question
-from concord_search.ports.records import Records
-from concord_search.usecases.progress import Demand, Progress
+from concord_search.usecases.progress import Demand
 from concord_search.usecases.search import Search, SearchQuery, only
+from concord_search.usecases.search_context import SearchContext
 
 TRIED_WITHIN = 0.05
 """Seconds for matching triggers; the rest is left out, and the reply says so."""
@@ -68,18 +68,13 @@ class SuggestProactively:
 
     def __init__(
         self,
-        *,
+        context: SearchContext,
         search: Search,
-        graph: Graph,
-        records: Records,
-        progress: Progress,
         workers: Workers,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._context = context
         self._search = search
-        self._graph = graph
-        self._records = records
-        self._progress = progress
         self._workers = workers
         self._seconds = seconds
 
@@ -90,10 +85,10 @@ class SuggestProactively:
 
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`.
         """
-        await self._progress.until_fresh(space, query.demand)
+        await self._context.progress.until_fresh(space, query.demand)
         asked = SearchQuery(query.text, session_id=query.session_id)
         question, said = await asyncio.gather(
-            self._search.question(space, asked), self._records.triggers(space)
+            self._search.question(space, asked), self._context.records.triggers(space)
         )
         matching = partial(met, said, query.situation, self._seconds)
         triggered, all_tried = await self._workers.run(matching)
@@ -133,7 +128,7 @@ class SuggestProactively:
         """The memories of these ids that hold now and are not superseded."""
         if not ids:
             return {}
-        memories = await self._graph.current(space, ids, count_as_read=False)
+        memories = await self._context.graph.current(space, ids, count_as_read=False)
         return {
             memory.state.id: memory
             for memory in memories
@@ -145,7 +140,7 @@ class SuggestProactively:
     ) -> Sequence[str]:
         if not ids or not query.session_id or query.repeat:
             return ids[: query.limit]
-        return await self._records.claim(space, query.session_id, ids, query.limit)
+        return await self._context.records.claim(space, query.session_id, ids, query.limit)
 
 
 def met(
