@@ -1,4 +1,8 @@
-"""The index port over an index of parts: each version of a space is a part of its own."""
+"""The index port over an index of parts: each version of a space is a part of its own.
+
+A file maps the versions of each space to parts. A version begins to serve when the file is
+replaced, in one durable step. A space that is not in it has one version, the part with its name.
+"""
 
 import asyncio
 import secrets
@@ -10,9 +14,8 @@ from typing import Any, TypeVar
 
 from cryptography.exceptions import InvalidTag
 
+from concord_search.adapters.durable_file import read_json, replace_json
 from concord_search.adapters.qdrant.index import QdrantIndex
-from concord_search.adapters.versions import roles
-from concord_search.adapters.versions.roles import Roles
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
@@ -31,12 +34,15 @@ from concord_search.ports.index import (
 
 T = TypeVar("T")
 
+Roles = Mapping[Version, str]
+"""The parts of one space by version."""
+
 MARK = "\n"
 """The separator between a space's name and a version's; no space's name contains it."""
 
 
 class PartVersions:
-    """The versions of every space's index. `file` says which part is which; see `roles`.
+    """The versions of every space's index. `file` says which part is which.
 
     Lives on one event loop, which also changes the roles, so no search meets a half-done change.
     """
@@ -52,7 +58,7 @@ class PartVersions:
         """Opens every part; removes unfinished ones of a process that was killed."""
         await self._parts.open(on_part)
         if self._roles is None:
-            known = await asyncio.to_thread(roles.read, self._file)
+            known = await asyncio.to_thread(read_json, self._file, _by_space, {})
             self._roles = known
             for name in await self._parts.states():
                 if name not in self._of(name.partition(MARK)[0]).values():
@@ -72,7 +78,8 @@ class PartVersions:
         async with self._assigning:
             before = self._of(space)
             changed = {**(self._roles or {}), space: change(before)}
-            await asyncio.to_thread(roles.write, self._file, changed)
+            # to the disk, since parts that it no longer names are removed next
+            await asyncio.to_thread(replace_json, self._file, changed)
             self._roles = changed
             return before
 
@@ -209,6 +216,13 @@ class PartVersions:
 
     async def close(self) -> None:
         await self._parts.close()
+
+
+def _by_space(found: Any) -> Mapping[str, Roles]:
+    return {
+        space: {Version(version): str(part) for version, part in roles.items()}
+        for space, roles in found.items()
+    }
 
 
 def _recalled(before: Roles) -> Roles:
