@@ -21,7 +21,7 @@ from concord_search.domain.stac import (
     next_action,
 )
 from concord_search.ports.index import Version
-from concord_search.usecases.check_statements import CheckStatus
+from concord_search.ports.judges import CheckStatus
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
 ENUMS = [
