@@ -7,7 +7,15 @@ from typing import Annotated, Literal
 
 from concord_chassis.channel.addresses import ServiceAddress
 from concord_chassis.config import UNKNOWN_NAME, load
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from concord_search.adapters.qdrant_server.settings import QdrantConfig
@@ -66,15 +74,15 @@ class IndexConfig(BaseModel):
     thresholds: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
     """Thresholds of the rules by name, over the defaults (spec S5)."""
 
-    @field_validator("weights")
+    @field_validator("weights", "thresholds")
     @classmethod
-    def _of_signals(cls, value: Mapping[str, float]) -> Mapping[str, float]:
-        return _named_as(Weights, value)
-
-    @field_validator("thresholds")
-    @classmethod
-    def _of_thresholds(cls, value: Mapping[str, float]) -> Mapping[str, float]:
-        return _named_as(Thresholds, value)
+    def _known(cls, value: Mapping[str, float], field: ValidationInfo) -> Mapping[str, float]:
+        known = Weights if field.field_name == "weights" else Thresholds
+        names = [each.name for each in fields(known)]
+        if strangers := sorted(value.keys() - set(names)):
+            names_given = {"unknown": ", ".join(strangers), "known": ", ".join(names)}
+            raise PydanticCustomError(UNKNOWN_NAME, "{unknown}", names_given)
+        return value
 
     @model_validator(mode="after")
     def _consistent(self) -> "IndexConfig":
@@ -114,16 +122,6 @@ def read_qdrant(environ: Mapping[str, str]) -> QdrantConfig | None:
     if load(IndexChoice, environ, "INDEX_").store != "qdrant":
         return None
     return load(QdrantConfig, environ, "QDRANT_")
-
-
-def _named_as(
-    known: type[Weights] | type[Thresholds], value: Mapping[str, float]
-) -> Mapping[str, float]:
-    names = [field.name for field in fields(known)]
-    if strangers := sorted(value.keys() - set(names)):
-        names_given = {"unknown": ", ".join(strangers), "known": ", ".join(names)}
-        raise PydanticCustomError(UNKNOWN_NAME, "{unknown}", names_given)
-    return value
 
 
 class SearchConfig(IndexConfig):

@@ -60,7 +60,7 @@ class Following:
     context: FollowerContext = field(init=False)
     reindex: Reindex = field(init=False)
 
-    def follow(self, **options: float) -> None:
+    def follow(self) -> None:
         """Starts a follower, as a restart would."""
         self.progress = Progress()
         self.background = background = Background(QUIET)
@@ -73,7 +73,6 @@ class Following:
             background,
             QUIET,
             scrub.wake,
-            **options,
         )
         follow = Follow(self.context)
         self.reindex = Reindex(self.context)

@@ -94,10 +94,13 @@ async def test_parked_changes_are_tried_again_at_the_start(at_work: Following) -
     assert sorted(at_work.lab.ids(await at_work.lab.ask("red"))) == ["a", "b"]
 
 
-async def test_parked_changes_are_tried_again_from_time_to_time(at_work: Following) -> None:
+async def test_parked_changes_are_tried_again_from_time_to_time(
+    at_work: Following, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """S10 also while the service runs; what still fails stays parked and is counted."""
     await parked(at_work, plain_state("a", 1, "red fox"))
-    at_work.follow(retry_every=0.02)
+    monkeypatch.setattr(space_follower, "RETRY_EVERY", 0.02)
+    at_work.follow()
     await until(lambda: at_work.progress.retries >= 3)
     still = at_work.progress.parked()
     at_work.graph.spoil = lambda _: None
@@ -132,7 +135,9 @@ async def test_texts_that_a_model_refused_for_a_while_come_in_soon(
     assert (await at_work.lab.index.states())[SPACE].memories == many
 
 
-async def test_a_round_of_retries_is_bounded(at_work: Following) -> None:
+async def test_a_round_of_retries_is_bounded(
+    at_work: Following, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """S10 many parked changes take turns, a round's worth at a time."""
     many = RETRIED + 20
     await parked(at_work, *numbered(many))
@@ -145,7 +150,8 @@ async def test_a_round_of_retries_is_bounded(at_work: Following) -> None:
         raise GraphRefused("no")
 
     at_work.graph.spoil = spoil
-    at_work.follow(retry_every=0.2)
+    monkeypatch.setattr(space_follower, "RETRY_EVERY", 0.2)
+    at_work.follow()
     await until(lambda: len(set(tried)) == many)
 
     assert times[RETRIED] - times[RETRIED - 1] >= 0.2

@@ -133,9 +133,9 @@ class Ending:
     record_time: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Parked:
-    """A change that could not be applied and was set aside."""
+    """A change that could not be applied and was set aside; in the order of the feed."""
 
     seq: int
     item_id: str

@@ -19,7 +19,6 @@ from concord_search.domain.errors import (
 )
 from concord_search.ports.graph import Changes, SpaceHead
 from concord_search.ports.index import IndexState
-from concord_search.usecases.space_feed import feed
 from concord_search.usecases.space_follower import (
     FIRST_WAIT,
     LONGEST_WAIT,
@@ -162,6 +161,6 @@ class Follow:
         await self._context.background.together(
             {
                 "apply one space's feed": follower.run,
-                "read one space's feed": partial(feed, space, state, follower, self._context),
+                "read one space's feed": partial(follower.feed, state),
             }
         )

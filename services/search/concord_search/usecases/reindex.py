@@ -24,7 +24,6 @@ from concord_search.domain.errors import (
 from concord_search.ports.index import IndexState, Version
 from concord_search.usecases.progress import Demand, Progress
 from concord_search.usecases.slices import SLICE
-from concord_search.usecases.space_feed import feed
 from concord_search.usecases.space_follower import (
     FIRST_WAIT,
     LONGEST_WAIT,
@@ -172,7 +171,7 @@ class Reindex:
         await self._serving.background.together(
             {
                 "apply to the next version": follower.run,
-                "feed the next version": partial(feed, space, state, follower, context),
+                "feed the next version": partial(follower.feed, state),
                 "swap the versions": partial(self._swap, space, progress),
             }
         )

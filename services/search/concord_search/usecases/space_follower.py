@@ -76,7 +76,6 @@ class FollowerContext:
     background: Background
     log: Logger
     on_erased: Callable[[], None]
-    retry_every: float = RETRY_EVERY
     version: Version = Version.SERVING
     write_locks: Mapping[str, asyncio.Lock] = field(
         default_factory=lambda: defaultdict(asyncio.Lock)
@@ -114,6 +113,18 @@ class SpaceFollower:
         """Queues changes, in sequence; waits while the queue is full. Drops them after `run`."""
         if not self._ended:
             await self._changes.put(changes)
+
+    async def feed(self, state: IndexState) -> None:
+        """Puts the space's changes after a state to itself, until the feed ends.
+
+        Raises `GraphUnavailable`.
+        """
+        async for changes in self._context.graph.watch_space(self._space, state.applied_seq):
+            if changes.epoch != state.epoch:
+                raise GraphUnavailable("the store behind the feed was replaced")
+            if changes.space == self._space:
+                await self.put(changes.changes)
+        raise GraphUnavailable("the feed ended")
 
     async def run(self) -> None:
         """Applies the queued changes, until cancelled.
@@ -307,7 +318,7 @@ class SpaceFollower:
         self._newly_parked.set()
 
     async def _retries(self) -> None:
-        wait = first = min(FIRST_RETRY, self._context.retry_every)
+        wait = first = min(FIRST_RETRY, RETRY_EVERY)
         while True:
             if await self._round():
                 continue  # the obstacle is gone
@@ -316,7 +327,7 @@ class SpaceFollower:
                     await self._newly_parked.wait()
                 await asyncio.sleep(first)
                 wait = first
-            wait = min(wait * 2, self._context.retry_every)
+            wait = min(wait * 2, RETRY_EVERY)
             self._newly_parked.clear()
 
     async def _round(self) -> bool:
