@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from concord_search.adapters.qdrant import frequencies, payload
+from concord_search.adapters.qdrant import payload
 from concord_search.adapters.qdrant.frequencies import DocumentFrequencies
 from concord_search.adapters.qdrant.ragged import Ragged, longer
 from concord_search.domain.candidates import Floats, Ints
@@ -220,7 +220,7 @@ class Columns:
 
     def term_weights(self, terms: Ints) -> Floats:
         """The inverse document frequency of each term."""
-        return frequencies.weights(self._documents.of(terms), self.open_items)
+        return self._documents.weights(terms, self.open_items)
 
     def beside(self, rows: Ints, side: str) -> Ints:
         """The current row `before` or `after` each row in its session; -1 where there is none."""

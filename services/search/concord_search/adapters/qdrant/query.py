@@ -139,7 +139,7 @@ class CandidateQuery:
             self.begin()
             near, words = self._sides(dense)
         near, besides = near[: len(self._filters)], near[len(self._filters) :]
-        rows = _distinct(np.concatenate([found for found, _ in (*near, *words)]))
+        rows = np.unique(np.concatenate([found for found, _ in (*near, *words)]))
         cosine, lexical = (_placed(rows, side) for side in (near, words))
         branches = [
             Branch(rows[~np.isnan(column)], [found for found, _ in side], fusion.scale(side[0][1]))
@@ -258,12 +258,3 @@ def _placed(rows: Ints, side: Iterable[tuple[Ints, Floats]]) -> Floats:
     for found, scores in side:
         column[np.searchsorted(rows, found)] = scores
     return column
-
-
-def _distinct(rows: Ints) -> Ints:
-    """The rows without repetitions, ascending."""
-    rows.sort()
-    first = np.ones(len(rows), dtype=np.bool_)
-    first[1:] = rows[1:] != rows[:-1]
-    distinct: Ints = rows[first]
-    return distinct

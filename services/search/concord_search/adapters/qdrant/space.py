@@ -1,6 +1,7 @@
 """One space's part of the index: its shard, key, columns and watermark."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from threading import Lock
 from typing import Generic, TypeVar
@@ -129,27 +130,27 @@ class SpaceIndex(Generic[S]):
         return row if same else None
 
     def apply(self, batch: Batch) -> None:
-        """Writes a batch: new states, then the end of their former ones, then the watermark.
+        """Writes a batch: new states, then the end of their former ones, then the watermark."""
+        with self._changing():
+            self._erase(batch.erased)
+            self._write_states(batch.states, batch.endings)
+            for ending in batch.endings:
+                self._end(self._key.item(ending.id), ending.seq, ending.record_time)
+            for touch in batch.touches:
+                self._touch(self._key.item(touch.id), touch.access_count, touch.last_access)
+            self._write_watermark(self._watermark.after(batch, self._key))
+            self._unflushed += len(batch.states) + len(batch.endings)
+            if self._unflushed >= FLUSH_EVERY:
+                self._shard.flush()
+                self._unflushed = 0
 
-        If that fails midway, columns and engine may not agree, and the columns are not stored.
-        """
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """If the change fails midway, columns and engine may not agree: columns are not stored."""
         self._file.void()
         agreed, self._agree = self._agree, False
-        self._apply(batch)
+        yield
         self._agree = agreed
-
-    def _apply(self, batch: Batch) -> None:
-        self._erase(batch.erased)
-        self._write_states(batch.states, batch.endings)
-        for ending in batch.endings:
-            self._end(self._key.item(ending.id), ending.seq, ending.record_time)
-        for touch in batch.touches:
-            self._touch(self._key.item(touch.id), touch.access_count, touch.last_access)
-        self._write_watermark(self._watermark.after(batch, self._key))
-        self._unflushed += len(batch.states) + len(batch.endings)
-        if self._unflushed >= FLUSH_EVERY:
-            self._shard.flush()
-            self._unflushed = 0
 
     def _write_watermark(self, watermark: Watermark) -> None:
         self._shard.upsert([(WATERMARK, {}, asdict(watermark))])
@@ -232,15 +233,13 @@ class SpaceIndex(Generic[S]):
 
     def drop(self, ids: Collection[str]) -> None:
         """Removes memories from the shard and the columns."""
-        self._file.void()
-        agreed, self._agree = self._agree, False
         items = {self._key.item(memory_id) for memory_id in ids}
-        points = [point for point, values in self._shard.scroll() if values.get("item") in items]
-        with self._lock:
-            for item in items:
-                self._columns.drop(item)
-        self._shard.delete(points)
-        self._agree = agreed
+        with self._changing():
+            points = [at for at, values in self._shard.scroll() if values.get("item") in items]
+            with self._lock:
+                for item in items:
+                    self._columns.drop(item)
+            self._shard.delete(points)
 
     # Making the files anew (M4)
 
