@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
+from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.ports.embedder import EmbeddingModel, Vector
 from concord_search.ports.index import Near
 from concord_search.usecases.locate_filter import located
 from concord_search.usecases.progress import Demand
+from concord_search.usecases.results import may_be_shown
 from concord_search.usecases.search_context import SearchContext
 
 
@@ -123,8 +124,5 @@ class FindSimilar:
         return [
             each
             for each, memory in zip(near, memories, strict=True)
-            if memory is not None
-            and not memory.state.forgotten
-            and memory.state.seq >= each.seq
-            and (memory.state.seq == each.seq or admits(scope, memory.state))
+            if memory is not None and may_be_shown(memory, each.seq, scope)
         ]

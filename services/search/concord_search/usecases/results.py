@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from concord_search.domain import explanation
 from concord_search.domain.certainty import Certainty, certainties
 from concord_search.domain.confidence import Band
-from concord_search.domain.filters import admits
+from concord_search.domain.filters import Scope, admits
 from concord_search.domain.instants import AsOf
 from concord_search.domain.ranking import Breakdown, Ranking
 from concord_search.ports.graph import Graph, Hydrated, OpenConflict
@@ -42,15 +42,17 @@ class Result:
     conflicts: tuple[OpenConflict, ...] = ()
 
 
-def may_be_shown(memory: Hydrated, scored_seq: int, question: Question) -> bool:
-    """Whether graph's current state of a memory or edge may be shown in place of the scored one."""
-    if memory.state.is_edge:  # read without the number of its change
-        return admits(question.scope, memory.state)
-    if memory.state.seq < scored_seq or memory.state.forgotten:
+def may_be_shown(item: Hydrated, scored_seq: int, scope: Scope | None) -> bool:
+    """Whether graph's state of a memory or edge may be shown in place of the scored one.
+
+    Without a `scope` a newer state may, whatever it says.
+    """
+    state = item.state
+    if state.is_edge:  # read without the number of its change
+        return scope is not None and admits(scope, state)
+    if state.seq < scored_seq or state.forgotten:
         return False
-    if question.only is not None or memory.state.seq == scored_seq:
-        return True
-    return admits(question.scope, memory.state)
+    return scope is None or state.seq == scored_seq or admits(scope, state)
 
 
 def explained(ranked: Ranked, shown: Sequence[tuple[int, Hydrated]]) -> list[Result]:

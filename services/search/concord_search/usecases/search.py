@@ -224,11 +224,12 @@ class Search:
             self._context.graph.edges(space, [ids[row] for row in edges], query.as_of),
         )
         of_memories, of_edges = map(iter, items)
+        scope = question.scope if question.only is None else None
         read = ((row, next(of_edges if row in edges else of_memories)) for row in rows)
         return [
             (row, item)
             for row, item in read
-            if item is not None and may_be_shown(item, int(found.seqs[row]), question)
+            if item is not None and may_be_shown(item, int(found.seqs[row]), scope)
         ]
 
     def _ids(self, space: str, ranked: Ranked, rows: Iterable[int]) -> list[str]:
