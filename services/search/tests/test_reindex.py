@@ -16,7 +16,7 @@ from concord_search.domain.errors import (
     ReindexUnderWay,
 )
 from concord_search.ports.embedder import EmbeddingModel
-from concord_search.ports.index import Batch, Question, Version
+from concord_search.ports.index import Batch, NearQuery, Question, Version
 from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.space_follower import SpaceFollower
@@ -211,7 +211,7 @@ async def test_a_question_from_before_the_swap_is_answered_by_the_former_version
     await serves(at_work, OTHER)
 
     found = await index.ask(SPACE, before)
-    near = await index.near(SPACE, vector, SCOPE, 5, -1.0, model=WordEmbedder.model)
+    near = await index.near(SPACE, vector, WordEmbedder.model, NearQuery(SCOPE, 5))
 
     assert [index.id_of(SPACE, item) for item in found.items] == ["own id"]
     assert [each.id for each in near] == ["own id"]
@@ -231,7 +231,7 @@ async def test_vectors_of_another_model_are_neither_written_nor_compared(
     with pytest.raises(ModelReplaced):
         await index.ask(SPACE, Question(ready(vector), "red fox", SCOPE, OTHER))
     with pytest.raises(ModelReplaced):
-        await index.near(SPACE, vector, SCOPE, 5, -1.0, model=OTHER)
+        await index.near(SPACE, vector, OTHER, NearQuery(SCOPE, 5))
     batch = Batch(2, NOW, states=[(plain_state("b", 2), vector)], model=OTHER)
     with pytest.raises(ModelReplaced):
         await index.apply(SPACE, batch)

@@ -40,6 +40,16 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class NearQuery:
+    """Which near memories are asked for: those in a scope with the largest cosines, at most `limit`
+    of them and none below `least`."""
+
+    scope: Scope
+    limit: int
+    least: float = -1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Near:
     """A memory near to something: its id, the state compared, and the raw cosine."""
 
@@ -209,20 +219,13 @@ class Index(Protocol):
         ...
 
     async def near(
-        self,
-        space: str,
-        vector: Vector,
-        scope: Scope,
-        limit: int,
-        least: float,
-        *,
-        model: EmbeddingModel,
+        self, space: str, vector: Vector, model: EmbeddingModel, query: NearQuery
     ) -> list[Near]:
-        """Memories by cosine, descending, none below `least`."""
+        """Memories near to a vector, by cosine, descending."""
         ...
 
     async def near_each(
-        self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
+        self, space: str, ids: Sequence[str], query: NearQuery
     ) -> list[Sequence[Near] | None]:
         """What is near to each memory's newest indexed state, as `near` says it, without itself.
 

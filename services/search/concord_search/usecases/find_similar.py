@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.ports.embedder import EmbeddingModel, Vector
-from concord_search.ports.index import Near
+from concord_search.ports.index import Near, NearQuery
 from concord_search.usecases.locate_filter import located
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.results import may_be_shown
@@ -70,11 +70,9 @@ class FindSimilar:
         """
         await self._context.progress.until_fresh(space, query.demand)
         self._context.progress.demand_following("anything is near")
-        now = max(self._context.clock(), self._context.progress.of(space).latest)
-        scope = Scope(now, Superseded.EXCLUDE, query.filter, PRESENT)
-        found = await self._context.index.near_each(
-            space, memory_ids, scope, query.limit, query.min_similarity
-        )
+        scope = Scope(self._context.now(space), Superseded.EXCLUDE, query.filter, PRESENT)
+        wanted = NearQuery(scope, query.limit, query.min_similarity)
+        found = await self._context.index.near_each(space, memory_ids, wanted)
         return [
             (memory_id, SimilarAnswer(near is not None, near or ()))
             for memory_id, near in zip(memory_ids, found, strict=True)
@@ -101,13 +99,11 @@ class FindSimilar:
         self, space: str, query: SimilarQuery, vector: Vector, model: EmbeddingModel
     ) -> list[Near]:
         mode = Superseded.INCLUDE if query.include_superseded else Superseded.EXCLUDE
-        now = max(self._context.clock(), self._context.progress.of(space).latest)
-        wanted = await located(self._context.graph, space, query.filter, query.as_of)
-        scope = Scope(now, mode, wanted, query.as_of)
+        located_filter = await located(self._context.graph, space, query.filter, query.as_of)
+        scope = Scope(self._context.now(space), mode, located_filter, query.as_of)
         # One more than asked for, as the memory itself is found too.
-        found = await self._context.index.near(
-            space, vector, scope, query.limit + 1, query.min_similarity, model=model
-        )
+        wanted = NearQuery(scope, query.limit + 1, query.min_similarity)
+        found = await self._context.index.near(space, vector, model, wanted)
         others = sorted(
             (each for each in found if each.id != query.memory_id),
             key=lambda each: (-each.similarity, each.id),

@@ -135,8 +135,7 @@ class Search:
         except BaseException:
             vector.cancel()
             raise
-        # Never before the index's newest change: graph's record time may be ahead of this clock.
-        now = query.now or max(self._context.clock(), self._context.progress.of(space).latest)
+        now = query.now or self._context.now(space)
         named = (normalise(concept) for concept in query.concepts)
         return Question(
             vector=vector,

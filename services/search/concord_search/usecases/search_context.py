@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from concord_search.domain.instants import Clock
+from concord_search.domain.instants import Clock, Micros
 from concord_search.domain.profiles import Profiles, shipped
 from concord_search.domain.stac import Thresholds
 from concord_search.ports.graph import Graph
@@ -33,3 +33,7 @@ class SearchContext:
     clock: Clock
     formula: Formula
     new_id: Callable[[], str]
+
+    def now(self, space: str) -> Micros:
+        """The time; never before the index's newest change: graph's clock may be ahead."""
+        return max(self.clock(), self.progress.of(space).latest)

@@ -9,7 +9,7 @@ import pytest
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import DAY, NEVER, AsOf, Micros
 from concord_search.domain.memory import Ending, MemoryState, Touch
-from concord_search.ports.index import Batch
+from concord_search.ports.index import Batch, NearQuery
 from concord_testing.embedders import WordEmbedder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -126,9 +126,8 @@ async def check(lab: Lab, space: str, replay: Replay, v: Micros | None, r: Micro
         assert pairs == replay.found(valid, record, mode), (mode, as_of)
         assert len(pairs) == len(seqs), "a memory answers once"
     scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter(), as_of)
-    near = await lab.index.near(
-        space, lab.embedder.vector("fox"), scope, 100, -1.0, model=lab.embedder.model
-    )
+    vector, model = lab.embedder.vector("fox"), lab.embedder.model
+    near = await lab.index.near(space, vector, model, NearQuery(scope, 100))
     assert {(n.id, n.seq) for n in near} == replay.found(valid, record, Superseded.EXCLUDE)
 
 

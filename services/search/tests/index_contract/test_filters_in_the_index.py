@@ -7,7 +7,7 @@ from concord_search.domain.errors import FilterUnsupported
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits, matches
 from concord_search.domain.instants import NEVER, AsOf
 from concord_search.domain.memory import MemoryState, Origin, property_of
-from concord_search.ports.index import Index
+from concord_search.ports.index import Index, NearQuery
 from concord_testing.embedders import WordEmbedder
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
@@ -130,9 +130,8 @@ async def _compare(index: Index, states: list[MemoryState], filters: list[Memory
                 expected = {state.id for state in states if admits(scope, state)}
                 found = await lab.ask("fox", superseded=mode, wanted=wanted)
                 assert set(lab.ids(found)) == expected, (mode, wanted)
-                near = await index.near(
-                    SPACE, embedder.vector("fox"), scope, 50, -1.0, model=embedder.model
-                )
+                query = NearQuery(scope, 50)
+                near = await index.near(SPACE, embedder.vector("fox"), MODEL, query)
                 assert {each.id for each in near} == expected
     finally:
         await index.close()

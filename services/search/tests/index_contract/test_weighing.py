@@ -10,7 +10,7 @@ import pytest
 from concord.type.v1 import type_pb2
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import DAY
-from concord_search.ports.index import Place, Question
+from concord_search.ports.index import NearQuery, Place, Question
 from concord_testing.embedders import ready
 from search_lab import NOW, SPACE, Lab, OpenLab, plain_state
 
@@ -129,14 +129,9 @@ async def test_constitutive_edges_are_found_as_sentences_by_this_query_alone(lab
     await lab.write(edge, plain_state("note", 2, "Ada wrote about honesty"))
 
     found = await weigh(lab, "does Ada value honesty")
-    near = await lab.index.near(
-        SPACE,
-        lab.embedder.vector("honesty"),
-        Scope(NOW, Superseded.EXCLUDE, OPEN),
-        10,
-        -1.0,
-        model=lab.embedder.model,
-    )
+    query = NearQuery(Scope(NOW, Superseded.EXCLUDE, OPEN), 10)
+    vector, model = lab.embedder.vector("honesty"), lab.embedder.model
+    near = await lab.index.near(SPACE, vector, model, query)
     state = (await lab.index.states())[SPACE]
 
     assert [each.is_edge for each in found] == [True, False]

@@ -22,7 +22,6 @@ from concord_search.domain.errors import (
     IndexUnavailable,
     ModelReplaced,
 )
-from concord_search.domain.filters import Scope
 from concord_search.domain.memory import MemoryState
 from concord_search.ports.embedder import EmbeddingModel, Vector
 from concord_search.ports.index import (
@@ -30,6 +29,7 @@ from concord_search.ports.index import (
     Batch,
     IndexState,
     Near,
+    NearQuery,
     OnPart,
     Question,
     Weighed,
@@ -177,23 +177,16 @@ class QdrantIndex(Generic[S]):
             raise
 
     async def near(
-        self,
-        space: str,
-        vector: Vector,
-        scope: Scope,
-        limit: int,
-        least: float,
-        *,
-        model: EmbeddingModel,
+        self, space: str, vector: Vector, model: EmbeddingModel, query: NearQuery
     ) -> list[Near]:
         part = self._parts.by_space.get(space)
         if part is None:
             return []
         _demand_same(part.model, model)
-        return await self._readers.run(part.near, vector, scope, limit, least)
+        return await self._readers.run(part.near, vector, query)
 
     async def near_each(
-        self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
+        self, space: str, ids: Sequence[str], query: NearQuery
     ) -> list[Sequence[Near] | None]:
         found: list[Sequence[Near] | None] = []
         for start in range(0, len(ids), QUERIES_AT_ONCE):
@@ -201,7 +194,7 @@ class QdrantIndex(Generic[S]):
             some = ids[start : start + QUERIES_AT_ONCE]
             if part is None:
                 return [None] * len(ids)
-            found += await self._readers.run(part.near_each, some, scope, limit, least)
+            found += await self._readers.run(part.near_each, some, query)
         return found
 
     async def vector_of(

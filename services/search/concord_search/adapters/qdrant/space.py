@@ -28,7 +28,7 @@ from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
 from concord_search.domain.memory import Ending, MemoryState, Parked
 from concord_search.ports.embedder import EmbeddingModel, Vector
-from concord_search.ports.index import Batch, IndexState, Near, Question
+from concord_search.ports.index import Batch, IndexState, Near, NearQuery, Question
 
 FLUSH_EVERY = 2_000
 """Points between two flushes: opening after a crash replays at most so many."""
@@ -297,17 +297,16 @@ class SpaceIndex(Generic[S]):
         parts = self._key, self._columns, self._lock, self._words
         return kind(lambda: self._shard, *parts, question=question)
 
-    def near(self, vector: Vector, scope: Scope, limit: int, least: float) -> list[Near]:
+    def near(self, vector: Vector, query: NearQuery) -> list[Near]:
         with self._lock:
-            wanted = filters.of_scope(scope, self._key, self._columns)
-        (found,) = self._shard.query([Nearest(vector.tolist(), DENSE, limit, wanted, least)])
-        return self._near(found, scope)
+            wanted = filters.of_scope(query.scope, self._key, self._columns)
+        nearest = Nearest(vector.tolist(), DENSE, query.limit, wanted, query.least)
+        (found,) = self._shard.query([nearest])
+        return self._near(found, query.scope)
 
-    def near_each(
-        self, ids: Sequence[str], scope: Scope, limit: int, least: float
-    ) -> list[Sequence[Near] | None]:
+    def near_each(self, ids: Sequence[str], query: NearQuery) -> list[Sequence[Near] | None]:
         with self._lock:
-            wanted = filters.of_scope(scope, self._key, self._columns)
+            wanted = filters.of_scope(query.scope, self._key, self._columns)
             newest = {each: self._columns.newest(self._key.item(each)) for each in ids}
             # A closed newest state is that of a forgotten memory.
             rows = {
@@ -318,14 +317,16 @@ class SpaceIndex(Generic[S]):
         vectors = self._shard.vectors_of(list(rows.values()))
         asked = {each: vectors[row][DENSE] for each, row in rows.items() if row in vectors}
         # One more than the limit, as the memory itself is found too.
-        queries = [Nearest(v, DENSE, limit + 1, wanted, least) for v in asked.values()]
-        found = dict(zip(asked, self._shard.query(queries), strict=True)) if queries else {}
-        return [
-            None
-            if each not in found
-            else [near for near in self._near(found[each], scope) if near.id != each][:limit]
-            for each in ids
+        queries = [
+            Nearest(vector, DENSE, query.limit + 1, wanted, query.least)
+            for vector in asked.values()
         ]
+        answers = self._shard.query(queries) if queries else ()
+        found: dict[str, Sequence[Near]] = {}
+        for each, answer in zip(asked, answers, strict=True):
+            near = [other for other in self._near(answer, query.scope) if other.id != each]
+            found[each] = near[: query.limit]
+        return [found.get(each) for each in ids]
 
     def _near(self, found: Scored, scope: Scope) -> list[Near]:
         with self._lock:

@@ -19,13 +19,13 @@ from concord_search.adapters.qdrant.index import QdrantIndex
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
-from concord_search.domain.filters import Scope
 from concord_search.domain.memory import MemoryState
 from concord_search.ports.embedder import EmbeddingModel, Vector
 from concord_search.ports.index import (
     Batch,
     IndexState,
     Near,
+    NearQuery,
     OnPart,
     Question,
     Version,
@@ -170,22 +170,15 @@ class PartVersions:
         return await self._asked(ask, space, question, *given)  # removed meanwhile
 
     async def near(
-        self,
-        space: str,
-        vector: Vector,
-        scope: Scope,
-        limit: int,
-        least: float,
-        *,
-        model: EmbeddingModel,
+        self, space: str, vector: Vector, model: EmbeddingModel, query: NearQuery
     ) -> list[Near]:
         name = self._answering(space, model)
-        return await self._parts.near(name, vector, scope, limit, least, model=model)
+        return await self._parts.near(name, vector, model, query)
 
     async def near_each(
-        self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
+        self, space: str, ids: Sequence[str], query: NearQuery
     ) -> list[Sequence[Near] | None]:
-        return await self._parts.near_each(self._name(space), ids, scope, limit, least)
+        return await self._parts.near_each(self._name(space), ids, query)
 
     async def vector_of(
         self, space: str, item_id: str, seq: int, model: EmbeddingModel
