@@ -9,7 +9,7 @@ import secrets
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.edge import disk_space, memory_maps, shard
 from concord_search.adapters.edge.shard import EdgeShard
 from concord_search.adapters.qdrant.index import QdrantIndex
+from concord_search.adapters.qdrant.shard import Shards
 from concord_search.adapters.qdrant.space import SpaceIndex
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.ports.embedder import EmbeddingModel
@@ -182,8 +183,8 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         self._log.warning("no graph built: searches stay exact", **why)
 
 
-class EdgeShards:
-    """The shards of all parts; see `qdrant.shard.Shards`."""
+class EdgeShards(Shards[EdgeShard]):
+    """The shards of all parts: nothing of one is outside its directory."""
 
     engine = "edge"
 
@@ -198,18 +199,11 @@ class EdgeShards:
         """The free bytes of the disk."""
         return self._free_bytes(self._root)
 
-    def missing(self, _: Collection[str]) -> Collection[str]:
-        """None: a missing shard is damage, which `load` reports."""
-        return ()
-
     def create(self, part: Path, dimension: int) -> EdgeShard:
         memory_maps.require()
         first = part / SHARD
         path = part / f"{SHARD}-{secrets.token_hex(4)}" if first.exists() else first
         return shard.create(path, dimension)
-
-    def make_current(self, part: Path, shard: EdgeShard) -> None:
-        """Nothing to do: the stamp makes it current."""
 
     def load(self, part: Path, name: str) -> EdgeShard:
         memory_maps.require()
@@ -221,6 +215,3 @@ class EdgeShards:
 
     def remove(self, shard: EdgeShard) -> None:
         shutil.rmtree(shard.path, ignore_errors=True)
-
-    def discard(self, part: Path) -> None:
-        """Nothing of a part is outside its directory."""

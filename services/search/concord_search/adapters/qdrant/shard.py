@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from concord_search.adapters.qdrant.filters import Filter, PointId
 from concord_search.adapters.qdrant.formula import Term
@@ -171,44 +171,42 @@ class Shard(ABC):
 S = TypeVar("S", bound=Shard)
 
 
-class Shards(Protocol[S]):
+class Shards(ABC, Generic[S]):
     """The shards of an index, each of a part, which is a directory that holds the part's key.
 
     A part has one current shard, and others while it is made anew. Every method blocks.
     """
 
-    @property
-    def engine(self) -> str:
-        """The engine of the shards; a part of another engine is dropped and indexed anew."""
-        ...
+    engine: str
+    """The engine of the shards; a part of another engine is dropped and indexed anew."""
 
     def require_room(self) -> None:
         """Raises `IndexDiskFull` if a write would find no room."""
-        ...
 
-    def missing(self, names: Collection[str]) -> Collection[str]:
-        """The names among these of current shards that are lost. Raises `IndexUnavailable`."""
-        ...
+    def missing(self, names: Collection[str]) -> Collection[str]:  # noqa: ARG002 - none is lost
+        """The names among these of current shards that are lost. Raises `IndexUnavailable`.
 
+        None where a missing shard is damage, which `load` reports.
+        """
+        return ()
+
+    @abstractmethod
     def create(self, part: Path, dimension: int) -> S:
         """Makes an empty shard, not yet the current one. Raises `IndexUnavailable`."""
-        ...
 
     def make_current(self, part: Path, shard: S) -> None:
         """Makes a shard its part's current one."""
-        ...
 
+    @abstractmethod
     def load(self, part: Path, name: str) -> S:
         """Opens the current shard, and removes others.
 
         Raises `IndexLocked`, `IndexCorrupt` or `IndexUnavailable`.
         """
-        ...
 
+    @abstractmethod
     def remove(self, shard: S) -> None:
         """Removes a shard that is not the current one, or no longer."""
-        ...
 
     def discard(self, part: Path) -> None:
         """Removes all of a part, even an unfinished one, that is outside its directory."""
-        ...

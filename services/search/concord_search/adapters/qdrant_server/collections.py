@@ -14,24 +14,21 @@ from qdrant_client import grpc as wire
 from concord_search.adapters.qdrant import payload
 from concord_search.adapters.qdrant.keys import read_key
 from concord_search.adapters.qdrant.parts import SERVER
-from concord_search.adapters.qdrant.shard import DENSE, LAYOUT, WORDS
+from concord_search.adapters.qdrant.shard import DENSE, LAYOUT, WORDS, Shards
 from concord_search.adapters.qdrant_server.connection import Connection
 from concord_search.adapters.qdrant_server.settings import QdrantConfig
 from concord_search.adapters.qdrant_server.shard import ServerShard
 from concord_search.domain.errors import IndexUnavailable
 
 
-class ServerShards:
-    """The shards of all parts; see `qdrant.shard.Shards`."""
+class ServerShards(Shards[ServerShard]):
+    """The shards of all parts, each a collection."""
 
     engine = SERVER
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._settings = connection.settings
-
-    def require_room(self) -> None:
-        """Does nothing: the server itself refuses a write without room."""
 
     def missing(self, names: Collection[str]) -> Collection[str]:
         return set(names) - self._aliases().keys()
