@@ -89,9 +89,11 @@ class EdgeShard(Shard):
             raise IndexCorrupt(f"the index in {self.path} refused a write") from error
 
     def query(self, queries: Sequence[Nearest]) -> list[Scored]:
-        batch = qdrant.QueryBatchRequest([query_request(each) for each in queries])
+        return self._answers([query_request(each) for each in queries])
+
+    def _answers(self, requests: Sequence[qdrant.QueryRequest]) -> list[Scored]:
         try:
-            answers = self._engine.query_batch(batch)
+            answers = self._engine.query_batch(qdrant.QueryBatchRequest(list(requests)))
         except Exception as error:  # the engine raises nothing narrower
             raise IndexCorrupt(f"the index in {self.path} refused a query") from error
         return [_scored(answer) for answer in answers]
@@ -110,11 +112,7 @@ class EdgeShard(Shard):
             ],
             query=qdrant.Formula(_expression(query.formula, absent), absent),
         )
-        try:
-            answer = self._engine.query(request)
-        except Exception as error:  # the engine raises nothing narrower
-            raise IndexCorrupt(f"the index in {self.path} refused a query") from error
-        return _scored(answer)
+        return self._answers([request])[0]
 
     def count(self) -> int:
         return self._engine.info().points_count
