@@ -104,7 +104,7 @@ def scores(found: Candidates, query: QueryFacts) -> dict[str, Floats]:
         "authority": authority(found),
         "temporal": temporal(found, query.now),
         "lexical": context.share(found, found.holds) if found.has_words else nothing,
-        "fusion": context.fusion(found),
+        "fusion": context.standing(found.fusion),
         **context.signals(found, query.asked),
         "statement": np.where(is_turn, 1.0 - found.talk.asks, np.nan),
         "says_when": found.talk.says_when.astype(np.float64) if query.asked.when else nothing,

@@ -25,26 +25,23 @@ class Fused:
         return np.where(self.rows[where] == rows, self.scores[where], 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The query's terms, and whether candidates hold them, shape (candidates, terms)."""
+def talk(
+    columns: Columns, rows: Ints, terms: Ints, holds: Bools, *, found: Fused, known_at: Micros
+) -> Talk:
+    """The places of rows in their sessions, without rows recorded after `known_at`.
 
-    wanted: Ints
-    holds: Bools
-
-
-def talk(columns: Columns, rows: Ints, terms: Terms, found: Fused, known_at: Micros) -> Talk:
-    """The places of rows in their sessions, without rows recorded after `known_at`."""
+    `holds`: which of the query's `terms` each row holds, shape (rows, terms).
+    """
     before, after = (_beside(columns, rows, side, known_at) for side in ("before", "after"))
-    beside = columns.holds(np.concatenate([before, after]), terms.wanted)
+    beside = columns.holds(np.concatenate([before, after]), terms)
     speech = columns["speech"][rows]
     return Talk(
         kind=columns["talk"][rows],
         session=columns["session"][rows],
-        speaker_named=(columns["speaker"][rows][:, np.newaxis] == terms.wanted).any(axis=1),
+        speaker_named=(columns["speaker"][rows][:, np.newaxis] == terms).any(axis=1),
         asks=(speech & ASKS) > 0,
         says_when=(speech & SAYS_WHEN) > 0,
-        window=terms.holds | beside[: len(rows)] | beside[len(rows) :],
+        window=holds | beside[: len(rows)] | beside[len(rows) :],
         before=_neighbour(columns, before, found),
         after=_neighbour(columns, after, found),
     )

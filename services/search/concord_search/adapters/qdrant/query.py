@@ -15,7 +15,7 @@ import numpy as np
 
 from concord_search.adapters.qdrant import filters
 from concord_search.adapters.qdrant.columns import Columns
-from concord_search.adapters.qdrant.conversation import Fused, Terms, talk
+from concord_search.adapters.qdrant.conversation import Fused, talk
 from concord_search.adapters.qdrant.filters import Filter, PointId
 from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.adapters.qdrant.shard import (
@@ -212,7 +212,7 @@ class CandidateQuery:
             holds=holds,
             term_weights=columns.term_weights(terms),
             lengths=columns["term count"][rows],
-            talk=talk(columns, rows, Terms(terms, holds), fused, known_at),
+            talk=talk(columns, rows, terms, holds, found=fused, known_at=known_at),
         )
 
     def _coactivation(self, rows: Ints) -> Floats:
