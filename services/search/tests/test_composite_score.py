@@ -102,18 +102,26 @@ def test_authority_and_temporal_follow_their_formulas() -> None:
     assert breakdown.score("temporal") == pytest.approx(0.6 * exp(-0.15) + 0.4 * exp(-0.21))
 
 
-def test_many_reads_do_not_lift_authority_above_one() -> None:
-    """S3 the share of reads is capped at 1."""
-    found = candidates(importance=[1.0], access_count=[10**9])
+@pytest.mark.parametrize(
+    ("columns", "signal", "expected"),
+    [
+        ({"importance": [1.0], "access_count": [10**9]}, "authority", 1.0),
+        (
+            {"access_count": [1], "last_access": [NOW + DAY], "valid_from": [NOW + DAY]},
+            "temporal",
+            1.0,
+        ),
+        ({"cosine": [-0.4]}, "vector_similarity", 0.0),
+    ],
+    ids=["many reads", "a read in the future, by another clock", "a negative cosine"],
+)
+def test_no_score_leaves_its_range(
+    columns: dict[str, list[float]], signal: str, expected: float
+) -> None:
+    """S3, G7 A signal's score lies in [0, 1]; the raw cosine is reported elsewhere."""
+    found = replace(candidates(), **{name: np.array(value) for name, value in columns.items()})  # type: ignore[arg-type] # columns by name
 
-    assert Ranking(found, EVERYTHING, weighed(Weights())).breakdown(0).score("authority") == 1.0
-
-
-def test_a_read_in_the_future_counts_as_now() -> None:
-    """S3, G7 clocks that differ do not push a score above 1."""
-    found = candidates(access_count=[1], last_access=[NOW + DAY], valid_from=[NOW + DAY])
-
-    assert Ranking(found, EVERYTHING, weighed(Weights())).breakdown(0).score("temporal") == 1.0
+    assert Ranking(found, EVERYTHING, weighed(Weights())).breakdown(0).score(signal) == expected
 
 
 @pytest.mark.parametrize(
@@ -199,13 +207,6 @@ def test_a_question_in_the_first_person_is_about_the_one_who_asked() -> None:
 
     assert ranking.order.tolist() == [1, 0]
     assert ranking.breakdown(1).score("context_speaker") == 1.0
-
-
-def test_a_negative_cosine_counts_as_nothing() -> None:
-    """S3 a signal's score lies in [0,1]; the raw cosine is reported elsewhere."""
-    ranking = Ranking(candidates(cosine=[-0.4]), EVERYTHING, weighed(Weights()))
-
-    assert ranking.breakdown(0).score("vector_similarity") == 0.0
 
 
 def test_the_head_of_a_chain_is_lifted_above_its_equal() -> None:

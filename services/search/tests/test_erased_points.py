@@ -65,13 +65,18 @@ async def filled(lab: Lab) -> None:
     await lab.write(plain_state("doomed", 302, f"{TEXT} still", concepts=("quuxly",)))
 
 
+async def erased(lab: Lab) -> Lab:
+    """An index that was filled so, once the one memory was erased and no file made anew."""
+    await filled(lab)
+    await lab.index.apply(SPACE, erasure(303, "doomed"))
+    return lab
+
+
 async def test_deleting_alone_leaves_all_of_it_in_the_files(
     tmp_path: Path, open_lab: OpenLab
 ) -> None:
     """M4 Why files are made anew: the engine keeps the bytes of what it deleted."""
-    lab = await open_lab(tmp_path)
-    await filled(lab)
-    await lab.index.apply(SPACE, erasure(303, "doomed"))
+    lab = await erased(await open_lab(tmp_path))
     found = lab.ids(await lab.ask("zorblax", superseded=Superseded.HISTORY))
     await lab.index.close()
 
@@ -110,9 +115,7 @@ async def test_what_is_written_meanwhile_is_in_the_copy(
     tmp_path: Path, open_lab: OpenLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """M4 S10 Changes go on while files are made anew, and searches too: nothing is lost or back."""
-    lab = await open_lab(tmp_path)
-    await filled(lab)
-    await lab.index.apply(SPACE, erasure(303, "doomed"))
+    lab = await erased(await open_lab(tmp_path))
     part = lab.edge._parts[SPACE]  # to come between two of its steps
     copy_into = part.copy_into
     loop = asyncio.get_running_loop()
@@ -147,9 +150,7 @@ async def test_what_a_killed_process_left_undone_is_known_to_the_next(
     tmp_path: Path, open_lab: OpenLab
 ) -> None:
     """M4 What waits to be taken out stands in the index itself; half a copy is removed."""
-    first = await open_lab(tmp_path)
-    await filled(first)
-    await first.index.apply(SPACE, erasure(303, "doomed"))
+    first = await erased(await open_lab(tmp_path))
     await first.index.close()
     stray = part_of(tmp_path) / "shard-0123"
     stray.mkdir()
@@ -168,9 +169,7 @@ async def test_what_a_killed_process_left_undone_is_known_to_the_next(
 
 async def test_closing_does_not_wait_for_a_copy(tmp_path: Path, open_lab: OpenLab) -> None:
     """M4 A copy that is under way ends early, leaves nothing, and is made by the next process."""
-    lab = await open_lab(tmp_path)
-    await filled(lab)
-    await lab.index.apply(SPACE, erasure(303, "doomed"))
+    lab = await erased(await open_lab(tmp_path))
     part = lab.edge._parts[SPACE]  # what a closing index says to a copy
     part.begin_copy()
     directory = lab.edge._parts.directory(SPACE)

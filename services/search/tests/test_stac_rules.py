@@ -270,17 +270,12 @@ def test_overlap_is_told_in_a_word(overlap: float, word: str) -> None:
     ],
 )
 def test_the_caller_chooses_the_lines(wanted: StacOptions, starts: list[str]) -> None:
-    """S5 max_lines, show_why, show_next."""
+    """S5 max_lines, show_why, show_next; an empty reply still has its next line."""
     said = lines([result()], "", "x", wanted, LIMITS, PLAIN)
+    of_nothing = lines([], "", "", wanted, LIMITS, PLAIN)
 
     assert [line.split(":")[0] for line in said] == starts
-
-
-def test_nothing_found_says_what_to_do() -> None:
-    """S5 an empty reply still has its next line."""
-    said = lines([], "", "", StacOptions(), LIMITS, PLAIN)
-
-    assert [line.split(":")[0] for line in said] == ["Next"]
+    assert [line.split(":")[0] for line in of_nothing] == ["Next"] * wanted.show_next
 
 
 @pytest.mark.parametrize("thresholds", [{"ask_vector": 1.1}, {"ask_domain": -0.1}])

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from concord_search.adapters.qdrant import space
 from concord_search.domain.filters import Superseded
 from concord_search.domain.instants import DAY
 from concord_search.domain.memory import Ending, Parked, Touch
@@ -54,20 +53,6 @@ async def test_an_older_event_never_overwrites_a_newer_state(lab: Lab) -> None:
     found = await lab.ask("red fox")
 
     assert found.seqs.tolist() == [5]
-
-
-async def test_without_its_guard_an_older_event_does_overwrite(
-    tmp_path: Path, open_lab: OpenLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """S10 the guard is what holds: with it off, the newer state is gone."""
-    monkeypatch.setattr(space, "is_stale", lambda *_: False)
-    unguarded = await open_lab(tmp_path)
-    await unguarded.write(plain_state("a", 5, "blue whale"))
-    await unguarded.write(plain_state("a", 1, "red fox"))
-
-    found = await unguarded.ask("blue whale")
-
-    assert found.seqs.tolist() != [5]
 
 
 async def test_applying_twice_changes_nothing(lab: Lab) -> None:
