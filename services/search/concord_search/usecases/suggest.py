@@ -64,19 +64,12 @@ class Suggestion:
 
 
 class SuggestProactively:
-    """The use case. `seconds` is a clock that never runs backwards."""
+    """The use case."""
 
-    def __init__(
-        self,
-        context: SearchContext,
-        search: Search,
-        workers: Workers,
-        seconds: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, context: SearchContext, search: Search, workers: Workers) -> None:
         self._context = context
         self._search = search
         self._workers = workers
-        self._seconds = seconds
 
     async def __call__(
         self, space: str, query: SuggestionQuery
@@ -90,7 +83,7 @@ class SuggestProactively:
         question, said = await asyncio.gather(
             self._search.question(space, asked), self._context.records.triggers(space)
         )
-        matching = partial(met, said, query.situation, self._seconds)
+        matching = partial(met, said, query.situation, time.monotonic)
         triggered, all_tried = await self._workers.run(matching)
         scores = await self._scores(space, question, triggered)
         best = sorted(scores, key=lambda each: (-scores[each], each))[:HYDRATED]
@@ -146,7 +139,10 @@ class SuggestProactively:
 def met(
     said: Sequence[tuple[str, Sequence[str]]], situation: Situation, seconds: Callable[[], float]
 ) -> tuple[dict[str, str], bool]:
-    """Each memory's first trigger that matches a situation, by id; and whether all were tried."""
+    """Each memory's first trigger that matches a situation, by id; and whether all were tried.
+
+    `seconds` is a clock that never runs backwards.
+    """
     until = seconds() + TRIED_WITHIN
     found: dict[str, str] = {}
     all_tried = True

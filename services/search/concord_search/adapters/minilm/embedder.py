@@ -46,15 +46,14 @@ class MiniLm:
     second one takes longer than it saves.
     """
 
-    def __init__(self, files: ModelFiles | None = None, *, threads: int = 2) -> None:
-        self._files = files
+    def __init__(self, *, threads: int = 2) -> None:
         self._loaded: Loaded | None = None
         self._texts = Workers(threads, "minilm-texts")
         self._queries = Workers(1, "minilm-queries")
         self._remembered: OrderedDict[str, Vector] = OrderedDict()
 
     async def open(self) -> None:
-        found = weights.installed() if self._files is None else self._files
+        found = weights.installed()
         # The check ends before any vector of these weights is used.
         loading = asyncio.to_thread(_load, found)
         loaded, _ = await asyncio.gather(loading, asyncio.to_thread(weights.check, found.weights))
