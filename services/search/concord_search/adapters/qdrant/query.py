@@ -15,7 +15,7 @@ import numpy as np
 
 from concord_search.adapters.qdrant import filters
 from concord_search.adapters.qdrant.columns import Columns
-from concord_search.adapters.qdrant.conversation import Fused, talk
+from concord_search.adapters.qdrant.conversation import talk
 from concord_search.adapters.qdrant.filters import Filter, PointId
 from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.adapters.qdrant.shard import (
@@ -55,6 +55,13 @@ class Scores:
         return Scores(
             self.rows[chosen], self.cosine[chosen], self.lexical[chosen], self.fusion[chosen]
         )
+
+    def fused(self, rows: Ints) -> Floats:
+        """The fused score of each row, among rows that ascend; 0 for one that is not there."""
+        if not len(self.rows):
+            return np.zeros(len(rows))
+        where = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        return np.where(self.rows[where] == rows, self.fusion[where], 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +199,6 @@ class CandidateQuery:
         holds = columns.holds(rows, terms)
         scope = question.scope
         known_at = scope.now if scope.record is None else scope.record
-        fused = Fused(found.rows, found.fusion)
         return Candidates(
             items=[columns.items[row] for row in rows.tolist()],
             seqs=columns["seq"][rows],
@@ -212,7 +218,7 @@ class CandidateQuery:
             holds=holds,
             term_weights=columns.term_weights(terms),
             lengths=columns["term count"][rows],
-            talk=talk(columns, rows, terms, holds, found=fused, known_at=known_at),
+            talk=talk(columns, rows, terms, holds, fused=found.fused, known_at=known_at),
         )
 
     def _coactivation(self, rows: Ints) -> Floats:
