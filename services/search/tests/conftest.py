@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from concord_search.adapters.minilm.embedder import MiniLm
-from concord_search.ports.embedder import Embedder
+from concord_search.ports.embedder import Embedder, EmbeddingModel
 from concord_search.ports.index import Index
 from concord_testing import qdrant_server
 from concord_testing.embedders import Shared, WordEmbedder
@@ -42,8 +42,8 @@ async def open_lab(words: WordEmbedder) -> AsyncIterator[OpenLab]:
     """Opens labs over a directory, with an empty default space; closes them in the end."""
     opened: list[Index] = []
 
-    async def open_one(root: Path, **options: Any) -> Lab:
-        index = make_index(root, words.model, **options)
+    async def open_one(root: Path, *others: EmbeddingModel, **options: Any) -> Lab:
+        index = make_index(root, words.model, *others, **options)
         await index.open()
         opened.append(index)
         await index.begin(SPACE, "epoch-1")

@@ -24,7 +24,7 @@ from concord_testing.embedders import WordEmbedder, ready
 from concord_testing.killing import kill, mortal
 from concord_testing.polling import until
 from following import OTHER, Following, OtherWords, follower_of, numbered
-from search_lab import NOW, SCOPE, SPACE, Lab, make_index, plain_state
+from search_lab import NOW, SCOPE, SPACE, OpenLab, plain_state
 
 
 @pytest.fixture
@@ -34,23 +34,11 @@ def other() -> OtherWords:
 
 
 @pytest.fixture
-async def at_work(
-    tmp_path: Path, words: WordEmbedder, other: OtherWords
-) -> AsyncIterator[Following]:
+async def at_work(tmp_path: Path, open_lab: OpenLab, other: OtherWords) -> AsyncIterator[Following]:
     """A follower of an empty graph, with two models."""
-    lab = await opened(tmp_path, words)
-    following = follower_of(lab, other)
+    following = follower_of(await open_lab(tmp_path / "index", OTHER), other)
     yield following
     await following.stop()
-    await lab.index.close()
-
-
-async def opened(root: Path, words: WordEmbedder) -> Lab:
-    """An index of both models."""
-    index = make_index(root / "index", words.model, OTHER)
-    await index.open()
-    await index.begin(SPACE, "epoch-1")
-    return Lab(index, words)
 
 
 async def asked(at_work: Following, text: str) -> list[str]:
@@ -109,7 +97,7 @@ async def test_a_roll_back_brings_the_former_version_up_to_date(at_work: Followi
 
 
 async def test_building_goes_on_after_a_restart(
-    tmp_path: Path, at_work: Following, other: OtherWords
+    tmp_path: Path, open_lab: OpenLab, at_work: Following, other: OtherWords
 ) -> None:
     """S10 a process that ends half-way leaves the rest to the next one; strays are removed."""
     await at_work.write(*numbered(30))
@@ -123,7 +111,7 @@ async def test_building_goes_on_after_a_restart(
     await index.close()
     other.mood = lambda _: None
 
-    at_work.lab = await opened(tmp_path, at_work.lab.embedder)
+    at_work.lab = await open_lab(tmp_path / "index", OTHER)
     at_work.follow()
     await serves(at_work, OTHER)
 
