@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from concord_chassis.server.background import Background
+from concord_search.domain.errors import EmbeddingRefused
 from concord_search.domain.memory import MemoryState
 from concord_search.ports.embedder import Embedder, EmbeddingModel, Vector, Vectors
 from concord_search.ports.index import IndexState
@@ -32,6 +33,16 @@ class MoodyEmbedder(WordEmbedder):
         self.asked.append(texts)
         self.mood(texts)
         return await super().embed(texts)
+
+
+def refuses(word: str, error: Exception | None = None) -> Callable[[Sequence[str]], None]:
+    """A mood that refuses texts with a word."""
+
+    def mood(texts: Sequence[str]) -> None:
+        if any(word in text for text in texts):
+            raise error or EmbeddingRefused(word)
+
+    return mood
 
 
 OTHER = EmbeddingModel("other words", 384, "1")

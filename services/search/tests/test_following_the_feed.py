@@ -19,7 +19,7 @@ from concord_search.usecases.progress import Demand
 from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.slices import SLICE
 from concord_testing.polling import SECONDS, until
-from following import Following, numbered
+from following import Following, numbered, refuses
 from search_lab import SPACE, plain_state
 
 
@@ -188,12 +188,7 @@ async def test_a_text_that_cannot_be_embedded_is_parked(
     at_work: Following, error: Exception, reason: str
 ) -> None:
     """S10, design 5: a text that no retry would help is set aside; of a bug, its kind alone."""
-
-    def mood(texts: Sequence[str]) -> None:
-        if "bad" in texts:
-            raise error
-
-    at_work.embedder.mood = mood
+    at_work.embedder.mood = refuses("bad", error)
     texts = ("good", "bad", "fine")
 
     state = await at_work.write(*(plain_state(f"m{n}", n, text) for n, text in enumerate(texts, 1)))
@@ -238,12 +233,7 @@ async def test_an_embedder_that_is_away_is_waited_for(at_work: Following) -> Non
 
 async def test_spaces_do_not_wait_for_one_another(at_work: Following) -> None:
     """S10, G13 a space whose texts cannot be embedded now holds up no other."""
-
-    def mood(texts: Sequence[str]) -> None:
-        if "stuck" in texts:
-            raise EmbeddingUnavailable("away")
-
-    at_work.embedder.mood = mood
+    at_work.embedder.mood = refuses("stuck", EmbeddingUnavailable("away"))
     at_work.graph.say("stuck", plain_state("a", 1, "stuck"))
 
     await at_work.write(plain_state("b", 1, "fine"))

@@ -8,7 +8,6 @@ import pytest
 from concord_search.adapters.versions import index as versions
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.domain.errors import (
-    EmbeddingRefused,
     EmbeddingUnavailable,
     FormerMissing,
     ModelReplaced,
@@ -23,7 +22,7 @@ from concord_search.usecases.space_follower import SpaceFollower
 from concord_testing.embedders import WordEmbedder, ready
 from concord_testing.killing import kill, mortal
 from concord_testing.polling import until
-from following import OTHER, Following, OtherWords, follower_of, numbered
+from following import OTHER, Following, OtherWords, follower_of, numbered, refuses
 from search_lab import NOW, SCOPE, SPACE, OpenLab, plain_state
 
 
@@ -143,16 +142,6 @@ async def test_a_version_that_lacks_changes_does_not_serve(
     assert await at_work.reindex.remove(SPACE, Version.NEXT)
     assert not await at_work.reindex.remove(SPACE, Version.NEXT)
     assert (await asked(at_work, "toxic owl"))[0] == "b"
-
-
-def refuses(word: str) -> Callable[[Sequence[str]], None]:
-    """A mood that refuses texts with a word."""
-
-    def mood(texts: Sequence[str]) -> None:
-        if any(word in text for text in texts):
-            raise EmbeddingRefused(word)
-
-    return mood
 
 
 async def test_what_is_erased_leaves_the_former_version_too(at_work: Following) -> None:

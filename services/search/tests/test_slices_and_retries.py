@@ -1,7 +1,6 @@
 """The follower's lanes: steps that overlap, and parked changes that are tried again."""
 
 import time
-from collections.abc import Sequence
 
 import pytest
 from concord_search.domain.changes import ChangeKind
@@ -12,7 +11,7 @@ from concord_search.usecases import space_follower
 from concord_search.usecases.slices import SLICE
 from concord_search.usecases.space_follower import RETRIED
 from concord_testing.polling import until
-from following import Following, numbered
+from following import Following, numbered, refuses
 from search_lab import SPACE, plain_state
 
 
@@ -115,11 +114,8 @@ async def test_texts_that_a_model_refused_for_a_while_come_in_soon(
 ) -> None:
     """S10 an endpoint answers 400 to all, and is mended: no round waits for the next then."""
     monkeypatch.setattr(space_follower, "FIRST_RETRY", 0.02)
-
-    def refuses(_: Sequence[str]) -> None:
-        raise EmbeddingRefused("The embedding endpoint refuses the text: HTTP 400.")
-
-    at_work.embedder.mood = refuses
+    said = "The embedding endpoint refuses the text: HTTP 400."
+    at_work.embedder.mood = refuses("", EmbeddingRefused(said))
     many = RETRIED + 20
     at_work.graph.say(SPACE, *numbered(many))
     await until(lambda: at_work.progress.parked() == many)
@@ -129,9 +125,7 @@ async def test_texts_that_a_model_refused_for_a_while_come_in_soon(
 
     await until(lambda: at_work.progress.parked() == 0)
 
-    assert {each.reason for each in listed} == {
-        "The embedding endpoint refuses the text: HTTP 400."
-    }
+    assert {each.reason for each in listed} == {said}
     assert (await at_work.lab.index.states())[SPACE].memories == many
 
 
