@@ -29,7 +29,7 @@ ROOMS = {
     "services/libs/concepts": 665,
     "services/libs/models": 854,
     "services/libs/stores": 1254,
-    "services/search": 12498,
+    "services/search": 11789,
     "tests": 97360,
     "tools": 447,
 }
