@@ -29,7 +29,7 @@ ROOMS = {
     "services/libs/concepts": 665,
     "services/libs/models": 854,
     "services/libs/stores": 1254,
-    "services/search": 12498,
+    "services/search": 11789,
     "tests": 97360,
     "tools": 447,
 }
@@ -84,9 +84,6 @@ LINES: dict[str, int] = {
     "services/graph/tests/test_protection.py": 600,
     "services/graph/tests/test_relations.py": 450,
     "services/libs/attestation/tests/test_consent_checks.py": 600,
-    "services/search/concord_search/adapters/qdrant/index.py": 450,
-    "services/search/concord_search/adapters/qdrant/space.py": 500,
-    "services/search/concord_search/usecases/search.py": 500,
     "tests/adversary/attack.py": 800,
     "tests/adversary/test_governance_guards.py": 900,
     "tests/contract/cases/contract_homes.py": 650,

@@ -16,7 +16,7 @@ from concord_search.adapters.qdrant.keys import read_key
 from concord_search.adapters.qdrant.shard import DENSE, WORDS
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import Micros
-from concord_search.ports import Vector
+from concord_search.ports.embedder import Vector
 from concord_search.usecases.search import RANKED
 
 LIMIT = 10

@@ -12,7 +12,7 @@ from concord_search.adapters.edge import shard
 from concord_search.adapters.edge.shard import query_request
 from concord_search.adapters.qdrant.filters import Filter
 from concord_search.adapters.qdrant.shard import DENSE, WORDS, Nearest, Points
-from concord_search.ports import Embedder
+from concord_search.ports.embedder import Embedder
 
 from tests.bench.conversations import Collection, Question, Turn
 

@@ -17,7 +17,7 @@ from concord_dissonance.domain.nearness import NEAR, Near
 from concord_dissonance.domain.sides import Kind, Micros, Side
 from concord_dissonance.domain.statements import Statement
 from concord_search.adapters.minilm.embedder import MiniLm
-from concord_search.ports import Vectors
+from concord_search.ports.embedder import Vectors
 
 from tests.bench.dissonance_pairs import read_rows
 from tests.bench.run import Run

@@ -9,7 +9,8 @@ from concord.type.v1 import type_pb2
 from concord_search.adapters.edge.index import GRAPH_FROM, EdgeIndex
 from concord_search.domain.instants import NEVER
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import Batch, EmbeddingModel, Vectors
+from concord_search.ports.embedder import EmbeddingModel, Vectors
+from concord_search.ports.index import Batch
 
 from tests.bench import sentences
 from tests.bench.run import Run

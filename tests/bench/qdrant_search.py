@@ -16,8 +16,8 @@ from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.keys import read_key
 from concord_search.adapters.qdrant.shard import DENSE, WORDS, Nearest
 from concord_search.adapters.qdrant_server import messages
-from concord_search.adapters.qdrant_server.connection import Connection, Server
-from concord_search.config import QdrantConfig
+from concord_search.adapters.qdrant_server.connection import Connection
+from concord_search.adapters.qdrant_server.settings import QdrantConfig
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.usecases.search import RANKED
 from concord_testing import qdrant_server
@@ -103,7 +103,7 @@ async def _bare(qdrant: QdrantConfig, data: Path) -> AsyncIterator[BareServer]:
     """The collection of the only space, asked directly."""
     (key_file,) = data.glob("index/*/key")  # noqa: ASYNC240 - one file
     stem = f"{qdrant.prefix}-{read_key(key_file).digest('collection'):016x}"
-    connection = Connection(Server(qdrant.url))
+    connection = Connection(qdrant)
     await connection.open()
     try:
         listed = await connection.collections.List(wire.ListCollectionsRequest())

@@ -13,8 +13,9 @@ from concord_chassis.server.server import Registration, tune_collector
 from concord_graph.bootstrap import GraphApp, build_on
 from concord_graph.config import SqliteConfig
 from concord_search import bootstrap as search_parts
-from concord_search.config import IndexConfig, QdrantConfig
-from concord_search.ports import Embedder
+from concord_search.adapters.qdrant_server.settings import QdrantConfig
+from concord_search.config import IndexConfig
+from concord_search.ports.embedder import Embedder
 from concord_testing.serving import Serving, new_issuer, serving
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import Message

@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 from concord_search.adapters.minilm.embedder import MiniLm
-from concord_search.ports import EmbeddingModel, Vector, Vectors
+from concord_search.ports.embedder import EmbeddingModel, Vector, Vectors
 
 from tests.bench import sentences
 

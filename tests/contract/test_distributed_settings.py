@@ -9,6 +9,7 @@ import concord_dissonance.config
 import concord_gateway.config
 import concord_governance.config
 import concord_graph.config
+import concord_search.adapters.qdrant_server.settings
 import concord_search.config
 import pytest
 import service_locks as locks  # a script beside the locks, in no distribution
@@ -34,7 +35,7 @@ MODELS: dict[str, tuple[tuple[str, type[BaseModel]], ...]] = {
     "search": (
         ("SEARCH_", concord_search.config.SearchConfig),
         ("INDEX_", concord_search.config.IndexChoice),
-        ("QDRANT_", concord_search.config.QdrantConfig),
+        ("QDRANT_", concord_search.adapters.qdrant_server.settings.QdrantConfig),
     ),
     "dissonance": (("DISSONANCE_", concord_dissonance.config.DissonanceConfig),),
     "governance": (

@@ -10,7 +10,7 @@ from concord_graph.servicer import feed
 from concord_search.adapters.graph_feed import client
 from concord_search.adapters.graph_feed.client import GraphClient
 from concord_search.domain.errors import GraphUnavailable
-from concord_search.ports import Changes
+from concord_search.ports.graph import Changes
 from concord_testing.relay import Relay, relay
 from concord_testing.serving import serving
 from contract_live import graph_app

@@ -18,7 +18,7 @@ ROOTS: tuple[type[Exception], ...] = (
 )
 NO_CALLER_RECEIVES = {
     *(governance.AccessRefused, governance.JudgeUnavailable),
-    *(search.GraphRefused, search.JudgesUnavailable, search.SettingsInvalid),
+    *(search.GraphRefused, search.SettingsInvalid),
     *(search.IndexUnusable, search.IndexLocked, search.ModelMismatch),
     *(dissonance.LeaseElsewhere, dissonance.JudgeUnavailable),
 }

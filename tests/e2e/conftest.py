@@ -11,7 +11,7 @@ import pytest_asyncio
 from concord_embedded import Running
 from concord_embedded import running as whole_system
 from concord_search.adapters.minilm.embedder import MiniLm
-from concord_search.ports import Embedder
+from concord_search.ports.embedder import Embedder
 from concord_testing import qdrant_server
 from concord_testing.embedders import Shared
 from concord_testing.up_process import spawned

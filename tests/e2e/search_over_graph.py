@@ -25,7 +25,7 @@ from concord_search.bootstrap import SearchApp
 from concord_search.bootstrap import build as build_search
 from concord_search.config import IndexConfig, read_qdrant
 from concord_search.domain.instants import Micros
-from concord_search.ports import Embedder
+from concord_search.ports.embedder import Embedder
 from concord_testing.serving import Serving, new_issuer, serving
 
 START: Micros = 1_760_000_000_000_000

@@ -16,7 +16,7 @@ from concord_search.adapters.graph_feed.records import RecordsClient
 from concord_search.bootstrap import id_of_time
 from concord_search.domain.errors import QueryUnknown
 from concord_search.domain.instants import DAY
-from concord_search.ports import RankedQuery
+from concord_search.ports.records import RankedQuery
 from search_over_graph import SCOPES, START, TwoServers
 
 if TYPE_CHECKING:  # the name exists for type checkers only

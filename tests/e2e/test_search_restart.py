@@ -6,7 +6,7 @@ from pathlib import Path
 from concord.graph.v1 import memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
-from concord_search.ports import Embedder
+from concord_search.ports.embedder import Embedder
 from concord_testing.polling import SECONDS
 from search_over_graph import TwoServers, run
 

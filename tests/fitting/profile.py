@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from concord_search.domain.candidates import Bools, Floats
-from concord_search.domain.confidence import ANSWERABLE, RIGHT, Confidence, Logit
+from concord_search.domain.confidence import Confidence, Logit
 from concord_search.domain.profiles import Profile, Profiles
 from concord_search.domain.ranking import Ranking
 from concord_search.domain.signals import Weights
@@ -36,6 +36,19 @@ class Fitted:
 
     profile: Profile
     figures: Mapping[str, float]
+
+
+ANSWERABLE = (
+    *("cosine", "best_cosine", "mean_cosine", "composite", "coverage_cosine"),
+    *("best_coverage", "mean_coverage", "best_concepts"),
+)
+"""The evidence that the memory can answer the query."""
+
+RIGHT = (
+    *("stands_out", "beats_next", "composite", "composite_lead"),
+    *("coverage_cosine", "held", "lexical", "ranks", "says_when"),
+)
+"""The evidence that a result is right."""
 
 
 @dataclass(frozen=True)

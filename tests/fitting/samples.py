@@ -14,7 +14,8 @@ from concord_search.domain.instants import NEVER
 from concord_search.domain.memory import MemoryState, Origin
 from concord_search.domain.signals import QueryFacts
 from concord_search.domain.speech import Asked
-from concord_search.ports import Batch, Embedder, Question, Vector, Vectors
+from concord_search.ports.embedder import Embedder, Vector, Vectors
+from concord_search.ports.index import Batch, Question
 from concord_testing.embedders import ready
 
 from tests.bench.conversations import Collection, Turn
@@ -143,7 +144,7 @@ async def _ask(
     question = Question(ready(vector), wanted.text, scope, embedder.model, concepts)
     found = await index.ask(space, question)
     evidence = {key.replace(":", ".") for key in wanted.evidence}
-    ids = [index.id_of(space, item) for item in found.candidates.items]
-    facts = QueryFacts(now, False, bool(concepts), found.has_words, asked=Asked.by(wanted.text))
+    ids = [index.id_of(space, item) for item in found.items]
+    facts = QueryFacts(now, False, bool(concepts), asked=Asked.by(wanted.text))
     right = np.array([each in evidence for each in ids], dtype=np.bool_)
-    return Sample(wanted.conversation, space, facts, found.candidates, right, len(evidence))
+    return Sample(wanted.conversation, space, facts, found, right, len(evidence))

@@ -5,6 +5,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from concord.search.v1 import (
@@ -28,11 +29,14 @@ from concord_search.adapters.dissonance.client import JudgesClient
 from concord_search.adapters.graph_feed.client import GraphClient
 from concord_search.adapters.graph_feed.records import RecordsClient
 from concord_search.adapters.minilm.embedder import MiniLm
+from concord_search.adapters.qdrant.index import QdrantIndex
+from concord_search.adapters.qdrant_server.settings import QdrantConfig
 from concord_search.adapters.versions.index import PartVersions
-from concord_search.config import IndexConfig, QdrantConfig
+from concord_search.config import IndexConfig
 from concord_search.domain.errors import IndexDiskFull, SearchError
-from concord_search.domain.instants import Micros
-from concord_search.ports import Clock, Embedder, EmbeddingModel, Index, VersionedIndex
+from concord_search.domain.instants import Clock, Micros
+from concord_search.ports.embedder import Embedder, EmbeddingModel
+from concord_search.ports.index import Index
 from concord_search.servicer.feedback import FeedbackServicer
 from concord_search.servicer.health import MemoryHealthServicer
 from concord_search.servicer.search import IndexServicer, SearchServicer
@@ -50,7 +54,9 @@ from concord_search.usecases.progress import Progress
 from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.reindex import Reindex
 from concord_search.usecases.scrub import SCRUB, Scrub
-from concord_search.usecases.search import Formula, Search
+from concord_search.usecases.search import Search
+from concord_search.usecases.search_context import SearchContext
+from concord_search.usecases.space_follower import FollowerContext
 from concord_search.usecases.suggest import SuggestProactively
 
 START_ERRORS = (SearchError,)
@@ -74,70 +80,49 @@ class SearchApp:
 
     def __init__(
         self,
+        config: IndexConfig,
+        issuer: TokenIssuer,
         *,
-        index: VersionedIndex,
-        graph: GraphClient,
-        embedders: Embedders,
-        judges: JudgesClient | None,
-        records: RecordsClient,
-        formula: Formula,
-        constitutive_weight: float,
+        qdrant: QdrantConfig | None,
         clock: Clock,
-        background: Background,
+        embedders: Embedders,
         log: Logger,
     ) -> None:
-        self._index, self._graph, self._embedders = index, graph, embedders
-        self._judges, self._records = judges, records
-        self.background = background
+        self._embedders = embedders
+        self.background = background = Background(log)
+        self._index = index = index_at(config.index_path, qdrant, embedders.models, background, log)
+        graph = GraphClient(config.graph_address, issuer, config.issuer_name)
+        records = RecordsClient(config.graph_address, issuer, clock)
+        address = config.dissonance_address
+        judges = JudgesClient(address, issuer) if address else None
+        self._clients = (graph, records, *((judges,) if judges else ()))
         self._open = False
         self.progress = progress = Progress()
         self._scrub = Scrub(graph=graph, index=index, background=background, log=log)
-        self._follow = Follow(
-            graph=graph,
-            index=index,
-            embedders=embedders,
-            progress=progress,
-            background=background,
-            log=log,
-            on_erased=self._scrub.wake,
+        followers = FollowerContext(
+            graph, index, embedders, progress, background, log, self._scrub.wake
         )
-        similar = FindSimilar(
-            embedders=embedders, index=index, graph=graph, progress=progress, clock=clock
-        )
-        search = Search(
-            embedders=embedders,
-            index=index,
-            graph=graph,
-            records=records,
-            progress=progress,
-            clock=clock,
-            formula=formula,
+        self._follow = Follow(followers)
+        self._reindex = Reindex(followers)
+        context = SearchContext(
+            embedders,
+            index,
+            graph,
+            records,
+            progress,
+            clock,
+            config.formula(),
             new_id=lambda: id_of_time(clock()),
         )
-        feedback = Feedback(records, constitutive_weight)
-        integrative = IntegrativeSearch(
-            search=search,
-            index=index,
-            graph=graph,
-            progress=progress,
-            check=CheckStatements(judges),
-            feedback=feedback,
-            records=records,
-            new_id=lambda: id_of_time(clock()),
-        )
+        search = Search(context)
+        feedback = Feedback(records, config.constitutive_weight)
+        integrative = IntegrativeSearch(context, search, CheckStatements(judges), feedback)
         self._matching = Workers(1, "triggers")
-        suggest = SuggestProactively(
-            search=search, graph=graph, records=records, progress=progress, workers=self._matching
-        )
-        self._reindex = Reindex(self._follow.context)
-        status = IndexStatus(
-            embedders=embedders, index=index, progress=progress, background=background
-        )
         self.registrations: Sequence[Registration] = (
             Registration(
                 search_pb2.DESCRIPTOR.services_by_name["SearchService"],
                 search_pb2_grpc.add_SearchServiceServicer_to_server,
-                SearchServicer(search, integrative, similar),
+                SearchServicer(search, integrative, FindSimilar(context)),
                 memory_operations=dict.fromkeys(
                     ("Search", "IntegrativeSearch", "FindSimilar"), "search_memory"
                 ),
@@ -146,10 +131,10 @@ class SearchApp:
                 search_pb2.DESCRIPTOR.services_by_name["IndexService"],
                 search_pb2_grpc.add_IndexServiceServicer_to_server,
                 IndexServicer(
-                    status,
-                    Reconcile(self._follow.context),
+                    IndexStatus(followers),
+                    Reconcile(followers),
                     self._reindex,
-                    ParkedChanges(self._follow.context),
+                    ParkedChanges(followers),
                 ),
             ),
             Registration(
@@ -160,7 +145,7 @@ class SearchApp:
             Registration(
                 suggestion_pb2.DESCRIPTOR.services_by_name["SuggestionService"],
                 suggestion_pb2_grpc.add_SuggestionServiceServicer_to_server,
-                SuggestionServicer(suggest),
+                SuggestionServicer(SuggestProactively(context, search, self._matching)),
             ),
             Registration(
                 feedback_pb2.DESCRIPTOR.services_by_name["FeedbackService"],
@@ -208,10 +193,8 @@ class SearchApp:
         await self.background.close()
         self._open = False
         self._matching.close()
-        await self._graph.close()
-        await self._records.close()
-        if self._judges is not None:
-            await self._judges.close()
+        for client in self._clients:
+            await client.close()
         await self._embedders.close()
         await self._index.close()
 
@@ -259,19 +242,7 @@ def build(
     log = json_lines("search") if log is None else log
     log = log.bind(SEARCH_GRAPH_ADDRESS=config.graph_address)  # the setting to correct
     embedders = _embedders(config, log) if embedder is None else Embedders(embedder, *others)
-    background = Background(log)
-    return SearchApp(
-        index=index_at(config.index_path, qdrant, embedders.models, background, log),
-        graph=GraphClient(config.graph_address, issuer, config.issuer_name),
-        embedders=embedders,
-        judges=JudgesClient(address, issuer) if (address := config.dissonance_address) else None,
-        records=RecordsClient(config.graph_address, issuer, clock),
-        formula=config.formula(),
-        constitutive_weight=config.constitutive_weight,
-        clock=clock,
-        background=background,
-        log=log,
-    )
+    return SearchApp(config, issuer, qdrant=qdrant, clock=clock, embedders=embedders, log=log)
 
 
 def index_at(
@@ -280,44 +251,24 @@ def index_at(
     models: Sequence[EmbeddingModel],
     background: Background | None = None,
     log: Logger | None = None,
-) -> VersionedIndex:
+) -> Index:
     """Return the index with its files in the directory `path`, its points there or on `qdrant`.
 
     New indexes of spaces get vectors of the first of `models`. `background` gets its tasks.
     """
     log = json_lines("search") if log is None else log
     background = Background(log) if background is None else background
-    parts = (
-        _on_edge(path, models, background, log)
-        if qdrant is None
-        else _on_server(path, models, qdrant)
-    )
+    parts: QdrantIndex[Any]
+    if qdrant is None:
+        from concord_search.adapters.edge.index import EdgeIndex
+
+        parts = EdgeIndex(path, *models, background=background, log=log)
+    else:
+        # Loading the client takes half a second, which a start without it need not pay.
+        from concord_search.adapters.qdrant_server.index import ServerIndex
+
+        parts = ServerIndex(path, models, qdrant)
     return PartVersions(parts, path / "versions.json")
-
-
-def _on_edge(
-    path: Path, models: Sequence[EmbeddingModel], background: Background, log: Logger
-) -> Index:
-    from concord_search.adapters.edge.index import EdgeIndex
-
-    return EdgeIndex(path, *models, background=background, log=log)
-
-
-def _on_server(path: Path, models: Sequence[EmbeddingModel], qdrant: QdrantConfig) -> Index:
-    # Loading the client takes half a second, which a start without it need not pay.
-    from concord_search.adapters.qdrant_server.collections import CollectionLayout
-    from concord_search.adapters.qdrant_server.connection import Server
-    from concord_search.adapters.qdrant_server.index import ServerIndex
-
-    server = Server(qdrant.url, qdrant.api_key.get_secret_value(), qdrant.timeout)
-    layout = CollectionLayout(
-        prefix=qdrant.prefix,
-        shards=qdrant.shards,
-        replicas=qdrant.replicas,
-        quantisation=qdrant.quantisation,
-        on_disk=qdrant.on_disk,
-    )
-    return ServerIndex(path, models, server, layout)
 
 
 def _embedders(config: IndexConfig, log: Logger) -> Embedders:
@@ -326,17 +277,16 @@ def _embedders(config: IndexConfig, log: Logger) -> Embedders:
     if not config.has_openai:
         return Embedders(minilm)
     # Loading the openai package takes a third of a second, which a start without it need not pay.
-    from concord_search.adapters.openai_embeddings.embedder import Endpoint, OpenAiEmbeddings
+    from concord_models.endpoint import RetryPolicy
 
-    endpoint = Endpoint(
-        base_url=config.openai_url,
-        model=config.openai_model,
-        dimension=config.openai_dimension,
-        key=config.openai_key,
-        revision=config.openai_revision,
-        timeout=config.openai_timeout,
-        budget=config.openai_budget,
+    from concord_search.adapters.openai_embeddings.embedder import OpenAiEmbeddings
+
+    openai = OpenAiEmbeddings(
+        config.openai_url,
+        config.openai_key,
+        EmbeddingModel(config.openai_model, config.openai_dimension, config.openai_revision),
+        RetryPolicy(timeout=config.openai_timeout, budget=config.openai_budget),
+        log,
         max_texts=config.openai_batch,
     )
-    openai = OpenAiEmbeddings(endpoint, log)
     return Embedders(minilm, openai) if config.embedder == "minilm" else Embedders(openai, minilm)

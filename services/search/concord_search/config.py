@@ -7,14 +7,23 @@ from typing import Annotated, Literal
 
 from concord_chassis.channel.addresses import ServiceAddress
 from concord_chassis.config import UNKNOWN_NAME, load
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
+from concord_search.adapters.qdrant_server.settings import QdrantConfig
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.profiles import shipped
 from concord_search.domain.signals import Weights
 from concord_search.domain.stac import Thresholds
-from concord_search.usecases.search import Formula
+from concord_search.usecases.search_context import Formula
 
 PREFIX = "SEARCH_"
 
@@ -65,15 +74,15 @@ class IndexConfig(BaseModel):
     thresholds: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
     """Thresholds of the rules by name, over the defaults (spec S5)."""
 
-    @field_validator("weights")
+    @field_validator("weights", "thresholds")
     @classmethod
-    def _of_signals(cls, value: Mapping[str, float]) -> Mapping[str, float]:
-        return _named_as(Weights, value)
-
-    @field_validator("thresholds")
-    @classmethod
-    def _of_thresholds(cls, value: Mapping[str, float]) -> Mapping[str, float]:
-        return _named_as(Thresholds, value)
+    def _known(cls, value: Mapping[str, float], field: ValidationInfo) -> Mapping[str, float]:
+        known = Weights if field.field_name == "weights" else Thresholds
+        names = [each.name for each in fields(known)]
+        if strangers := sorted(value.keys() - set(names)):
+            names_given = {"unknown": ", ".join(strangers), "known": ", ".join(names)}
+            raise PydanticCustomError(UNKNOWN_NAME, "{unknown}", names_given)
+        return value
 
     @model_validator(mode="after")
     def _consistent(self) -> "IndexConfig":
@@ -104,29 +113,6 @@ class IndexChoice(BaseModel):
     """Qdrant Edge inside this process, or a Qdrant server."""
 
 
-class QdrantConfig(BaseModel):
-    """The Qdrant server, keys QDRANT_... A collection keeps the settings that it was made with."""
-
-    model_config = ConfigDict(frozen=True)
-
-    url: str = Field(pattern=r"^https?://[^/@]+/?$")
-    """Its gRPC port, e.g. "http://127.0.0.1:6334"; https for TLS. Without a port: 6334."""
-    api_key: SecretStr = SecretStr("")
-    """Its key, if it demands one."""
-    timeout: float = Field(default=5.0, gt=0, le=600)
-    """Seconds for one call."""
-    prefix: str = Field(default="concord", pattern=r"^[a-z0-9_]{1,64}$")
-    """The beginning of the collections' names."""
-    shards: int = Field(default=1, ge=1, le=1024)
-    """Shards of a collection."""
-    replicas: int = Field(default=1, ge=1, le=64)
-    """Replicas of a shard; a write waits for more than half of them."""
-    quantisation: Literal["none", "scalar", "binary"] = "none"
-    """Whether memory also holds vectors at a quarter or a thirty-second of their size."""
-    on_disk: bool = False
-    """Whether full vectors, words and payloads are read from disk, to need less memory."""
-
-
 def read_qdrant(environ: Mapping[str, str]) -> QdrantConfig | None:
     """Returns the settings of the Qdrant server; None if INDEX_STORE does not choose it.
 
@@ -136,16 +122,6 @@ def read_qdrant(environ: Mapping[str, str]) -> QdrantConfig | None:
     if load(IndexChoice, environ, "INDEX_").store != "qdrant":
         return None
     return load(QdrantConfig, environ, "QDRANT_")
-
-
-def _named_as(
-    known: type[Weights] | type[Thresholds], value: Mapping[str, float]
-) -> Mapping[str, float]:
-    names = [field.name for field in fields(known)]
-    if strangers := sorted(value.keys() - set(names)):
-        names_given = {"unknown": ", ".join(strangers), "known": ", ".join(names)}
-        raise PydanticCustomError(UNKNOWN_NAME, "{unknown}", names_given)
-    return value
 
 
 class SearchConfig(IndexConfig):

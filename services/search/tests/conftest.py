@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from concord_search.adapters.minilm.embedder import MiniLm
-from concord_search.ports import Embedder, VersionedIndex
+from concord_search.ports.embedder import Embedder, EmbeddingModel
+from concord_search.ports.index import Index
 from concord_testing import qdrant_server
 from concord_testing.embedders import Shared, WordEmbedder
 from following import Following, follower_of
@@ -39,10 +40,10 @@ def _index_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture
 async def open_lab(words: WordEmbedder) -> AsyncIterator[OpenLab]:
     """Opens labs over a directory, with an empty default space; closes them in the end."""
-    opened: list[VersionedIndex] = []
+    opened: list[Index] = []
 
-    async def open_one(root: Path, **options: Any) -> Lab:
-        index = make_index(root, words.model, **options)
+    async def open_one(root: Path, *others: EmbeddingModel, **options: Any) -> Lab:
+        index = make_index(root, words.model, *others, **options)
         await index.open()
         opened.append(index)
         await index.begin(SPACE, "epoch-1")

@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from concord_chassis.server.background import Background
-from concord_search.ports import Embedder, EmbeddingModel, IndexState, Vector, Vectors
+from concord_search.domain.errors import EmbeddingRefused
+from concord_search.domain.memory import MemoryState
+from concord_search.ports.embedder import Embedder, EmbeddingModel, Vector, Vectors
+from concord_search.ports.index import IndexState
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.follow import Follow
 from concord_search.usecases.progress import Progress
@@ -16,7 +19,7 @@ from concord_search.usecases.space_follower import FollowerContext
 from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import until
 from scripted_graph import ScriptedGraph
-from search_lab import QUIET, SPACE, Lab
+from search_lab import QUIET, SPACE, Lab, plain_state
 
 
 class MoodyEmbedder(WordEmbedder):
@@ -30,6 +33,16 @@ class MoodyEmbedder(WordEmbedder):
         self.asked.append(texts)
         self.mood(texts)
         return await super().embed(texts)
+
+
+def refuses(word: str, error: Exception | None = None) -> Callable[[Sequence[str]], None]:
+    """A mood that refuses texts with a word."""
+
+    def mood(texts: Sequence[str]) -> None:
+        if any(word in text for text in texts):
+            raise error or EmbeddingRefused(word)
+
+    return mood
 
 
 OTHER = EmbeddingModel("other words", 384, "1")
@@ -58,23 +71,22 @@ class Following:
     context: FollowerContext = field(init=False)
     reindex: Reindex = field(init=False)
 
-    def follow(self, **options: float) -> None:
+    def follow(self) -> None:
         """Starts a follower, as a restart would."""
         self.progress = Progress()
         self.background = background = Background(QUIET)
         scrub = Scrub(graph=self.graph, index=self.lab.index, background=background, log=QUIET)
-        follow = Follow(
-            graph=self.graph,
-            index=self.lab.index,
-            embedders=Embedders(self.embedder, *self.others),
-            progress=self.progress,
-            background=background,
-            log=QUIET,
-            on_erased=scrub.wake,
-            **options,
+        self.context = FollowerContext(
+            self.graph,
+            self.lab.index,
+            Embedders(self.embedder, *self.others),
+            self.progress,
+            background,
+            QUIET,
+            scrub.wake,
         )
-        self.context = follow.context
-        self.reindex = Reindex(follow.context)
+        follow = Follow(self.context)
+        self.reindex = Reindex(self.context)
         background.start("resume reindexing", self.reindex.run)
         self.task = background.start("follow graph", follow.run)
         background.start("scrub", scrub.run)
@@ -82,9 +94,19 @@ class Following:
     async def stop(self) -> None:
         await self.background.close()
 
+    async def write(self, *states: MemoryState, space: str = SPACE) -> IndexState:
+        """Has graph say that these states were made, and waits until the index has them."""
+        self.graph.say(space, *states)
+        return await self.reached(states[-1].seq, space)
+
     async def reached(self, seq: int, space: str = SPACE) -> IndexState:
         await until(lambda: self.progress.of(space).applied_seq >= seq)
         return (await self.lab.index.states())[space]
+
+
+def numbered(count: int, *, said: str = "fox number") -> list[MemoryState]:
+    """States of so many memories, m1 with the first change, m2 with the second, and so on."""
+    return [plain_state(f"m{seq}", seq, f"{said}{seq}") for seq in range(1, count + 1)]
 
 
 def follower_of(lab: Lab, *others: Embedder) -> Following:

@@ -40,7 +40,7 @@ def story(graph: ScriptedGraph) -> None:
         match seq % 7:
             case 5 if seq > 70:
                 gone = plain_state(f"m{number}", seq, text, forgotten=True)
-                graph.say(SPACE, gone, ChangeKind.DELETED)
+                graph.say(SPACE, gone, kind=ChangeKind.DELETED)
             case 6:
                 graph.say(SPACE, plain_state(f"read {seq - 1}", seq, text))
             case _:

@@ -1,23 +1,20 @@
-"""A small graph in memory behind the graph port, whose answers a test can spoil."""
+"""A small graph in memory behind the port of its feed, whose answers a test can spoil."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from concord_search.domain.changes import ChangeKind
 from concord_search.domain.digests import digests_of, states_made
-from concord_search.domain.errors import GraphUnavailable, NodeUnknown
+from concord_search.domain.errors import GraphUnavailable
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import (
-    Assessed,
+from concord_search.ports.graph import (
     Change,
     Changes,
     Hydrated,
-    OpenConflict,
     SpaceHead,
     StateDigests,
-    Statement,
 )
 from search_lab import START
 
@@ -41,11 +38,12 @@ class ScriptedGraph:
     confirmed: list[tuple[str, str]] = field(default_factory=list)
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def say(self, space: str, state: MemoryState, kind: int = ChangeKind.CREATED) -> None:
-        """Records a change that made a state."""
-        at = START + state.seq * 1_000_000
-        change = Change(state.seq, at, state.id, is_memory=True, kind=int(kind))
-        self.log.setdefault(space, []).append((change, replace(state, record_from=at)))
+    def say(self, space: str, *states: MemoryState, kind: int = ChangeKind.CREATED) -> None:
+        """Records changes that made states."""
+        for state in states:
+            at = START + state.seq * 1_000_000
+            change = Change(state.seq, at, state.id, is_memory=True, kind=int(kind))
+            self.log.setdefault(space, []).append((change, replace(state, record_from=at)))
         self.news.set()
 
     def erase(self, space: str, item_id: str, seq: int) -> None:
@@ -136,53 +134,6 @@ class ScriptedGraph:
         self._check()
         return [None for _ in ids]
 
-    async def statements(
-        self,
-        space: str,  # noqa: ARG002
-        node: str,  # noqa: ARG002
-        as_of: AsOf = PRESENT,  # noqa: ARG002
-    ) -> Sequence[Statement] | None:
-        self._check()
-        return None
-
-    async def items_at(
-        self,
-        space: str,  # noqa: ARG002
-        node: str,
-        as_of: AsOf = PRESENT,  # noqa: ARG002
-    ) -> frozenset[str]:
-        self._check()
-        raise NodeUnknown(node)
-
     async def confirm_erase(self, space: str, memory_id: str) -> None:
         self._check()
         self.confirmed.append((space, memory_id))
-
-    async def conflicts(
-        self,
-        space: str,  # noqa: ARG002
-        ids: Sequence[str],  # noqa: ARG002
-        as_of: AsOf = PRESENT,  # noqa: ARG002
-    ) -> Mapping[str, Sequence[OpenConflict]]:
-        self._check()
-        return {}
-
-    async def assessed(
-        self,
-        space: str,  # noqa: ARG002
-        kinds: Sequence[int],  # noqa: ARG002
-        token: str,  # noqa: ARG002
-        limit: int,  # noqa: ARG002
-        as_of: AsOf = PRESENT,  # noqa: ARG002
-    ) -> tuple[Sequence[Assessed], str]:
-        self._check()
-        return [], ""
-
-    async def chain(
-        self,
-        space: str,  # noqa: ARG002
-        item_id: str,
-        as_of: AsOf = PRESENT,  # noqa: ARG002
-    ) -> Collection[str]:
-        self._check()
-        return [item_id]

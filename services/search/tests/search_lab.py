@@ -13,10 +13,12 @@ from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.bootstrap import index_at
 from concord_search.config import read_qdrant
+from concord_search.domain.candidates import Candidates
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import Batch, EmbeddingModel, Found, Question, VersionedIndex
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.index import Batch, Index, Question
 from concord_testing.embedders import WordEmbedder, ready
 
 START: Micros = 1_760_000_000_000_000
@@ -70,7 +72,7 @@ def plain_state(item_id: str, seq: int, content: str = "", **said: object) -> Me
     return replace(plain, **said)  # type: ignore[arg-type] # the tests name real fields
 
 
-def make_index(root: Path, *models: EmbeddingModel, **options: Any) -> VersionedIndex:
+def make_index(root: Path, *models: EmbeddingModel, **options: Any) -> Index:
     """Makes an index of the kind that INDEX_STORE chooses; not opened yet.
 
     The options are the embedded one's.
@@ -83,7 +85,7 @@ def make_index(root: Path, *models: EmbeddingModel, **options: Any) -> Versioned
 class Lab:
     """An index under test: writes as the follower would, asks with time and lineage alone."""
 
-    def __init__(self, index: VersionedIndex, embedder: WordEmbedder) -> None:
+    def __init__(self, index: Index, embedder: WordEmbedder) -> None:
         self.index = index
         self.embedder = embedder
 
@@ -110,14 +112,14 @@ class Lab:
         wanted: MemoryFilter | None = None,
         as_of: AsOf = PRESENT,
         **asked: object,
-    ) -> Found:
+    ) -> Candidates:
         vector = await self.embedder.embed_query(text)
         scope = Scope(now, superseded, wanted or MemoryFilter(), as_of)
         question = Question(ready(vector), text, scope, self.embedder.model, **asked)  # type: ignore[arg-type] # named fields
         return await self.index.ask(space, question)
 
-    def ids(self, found: Found, space: str = SPACE) -> list[str]:
-        return [self.index.id_of(space, item) for item in found.candidates.items]
+    def ids(self, found: Candidates, space: str = SPACE) -> list[str]:
+        return [self.index.id_of(space, item) for item in found.items]
 
 
 OpenLab = Callable[..., Awaitable[Lab]]

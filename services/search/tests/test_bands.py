@@ -10,7 +10,8 @@ from concord_search.domain.confidence import Band
 from concord_search.domain.profiles import shipped
 from concord_search.domain.ranking import Ranking
 from concord_search.domain.signals import QueryFacts
-from concord_search.ports import Batch, Embedder, Question
+from concord_search.ports.embedder import Embedder
+from concord_search.ports.index import Batch, Question
 from concord_testing.embedders import ready
 from search_lab import NOW, SCOPE, SPACE, plain_state
 
@@ -50,10 +51,10 @@ async def test_only_what_memory_can_answer_is_not_low(
         vector = await minilm.embed_query(query)
         asked = Question(ready(vector), query, SCOPE, minilm.model, extract(query))
         found = await index.ask(SPACE, asked)
-        ranking = Ranking(found.candidates, QueryFacts(NOW, False, True, True), shipped())
+        ranking = Ranking(found, QueryFacts(NOW, False, True), shipped())
         first = int(ranking.order[0])
 
-        sure = certainties(ranking, [first], shipped())[first]
+        sure = certainties(ranking, [first])[first]
     finally:
         await index.close()
 

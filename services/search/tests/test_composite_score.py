@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 NOW = 1_760_000_000_000_000
-EVERYTHING = QueryFacts(now=NOW, has_domain=True, has_concepts=True, has_words=True)
+EVERYTHING = QueryFacts(now=NOW, has_domain=True, has_concepts=True)
 
 
 def talk(count: int = 1, **columns: object) -> Talk:
@@ -59,13 +59,12 @@ def candidates(count: int = 1, **columns: object) -> Candidates:
         "importance": ones * 0.6,
         "access_count": zeros,
         "last_access": zeros + NOW,
-        "created": zeros + NOW,
         "valid_from": zeros + NOW,
         "coactivation": ones * np.nan,
         "is_head": zeros.astype(np.bool_),
+        "is_edge": zeros.astype(np.bool_),
         "holds": np.ones((count, 2), dtype=np.bool_),
         "term_weights": np.array([1.0, 3.0]),
-        "known_terms": np.ones(2, dtype=np.bool_),
         "lengths": zeros + 8,
         "talk": talk(count),
     }
@@ -103,18 +102,26 @@ def test_authority_and_temporal_follow_their_formulas() -> None:
     assert breakdown.score("temporal") == pytest.approx(0.6 * exp(-0.15) + 0.4 * exp(-0.21))
 
 
-def test_many_reads_do_not_lift_authority_above_one() -> None:
-    """S3 the share of reads is capped at 1."""
-    found = candidates(importance=[1.0], access_count=[10**9])
+@pytest.mark.parametrize(
+    ("columns", "signal", "expected"),
+    [
+        ({"importance": [1.0], "access_count": [10**9]}, "authority", 1.0),
+        (
+            {"access_count": [1], "last_access": [NOW + DAY], "valid_from": [NOW + DAY]},
+            "temporal",
+            1.0,
+        ),
+        ({"cosine": [-0.4]}, "vector_similarity", 0.0),
+    ],
+    ids=["many reads", "a read in the future, by another clock", "a negative cosine"],
+)
+def test_no_score_leaves_its_range(
+    columns: dict[str, list[float]], signal: str, expected: float
+) -> None:
+    """S3, G7 A signal's score lies in [0, 1]; the raw cosine is reported elsewhere."""
+    found = replace(candidates(), **{name: np.array(value) for name, value in columns.items()})  # type: ignore[arg-type] # columns by name
 
-    assert Ranking(found, EVERYTHING, weighed(Weights())).breakdown(0).score("authority") == 1.0
-
-
-def test_a_read_in_the_future_counts_as_now() -> None:
-    """S3, G7 clocks that differ do not push a score above 1."""
-    found = candidates(access_count=[1], last_access=[NOW + DAY], valid_from=[NOW + DAY])
-
-    assert Ranking(found, EVERYTHING, weighed(Weights())).breakdown(0).score("temporal") == 1.0
+    assert Ranking(found, EVERYTHING, weighed(Weights())).breakdown(0).score(signal) == expected
 
 
 @pytest.mark.parametrize(
@@ -122,7 +129,7 @@ def test_a_read_in_the_future_counts_as_now() -> None:
     [
         (replace(EVERYTHING, has_domain=False), "domain_match"),
         (replace(EVERYTHING, has_concepts=False), "concept_overlap"),
-        (replace(EVERYTHING, has_words=False), "lexical"),
+        (EVERYTHING, "lexical"),
         (EVERYTHING, "coactivation"),
         (EVERYTHING, "context_window"),
         (EVERYTHING, "statement"),
@@ -132,7 +139,11 @@ def test_a_read_in_the_future_counts_as_now() -> None:
 )
 def test_a_signal_without_data_drops_out_and_says_so(asked: QueryFacts, name: str) -> None:
     """S3 the explanation names every signal that had no data, with why."""
-    breakdown = Ranking(candidates(), asked, weighed(Weights())).breakdown(0)
+    found = candidates()
+    if name == "lexical":  # the query holds no word that is searched for
+        found = replace(found, holds=np.ones((1, 0), dtype=np.bool_), term_weights=np.zeros(0))
+
+    breakdown = Ranking(found, asked, weighed(Weights())).breakdown(0)
 
     dropped = dict(breakdown.dropped)
     assert name in dropped
@@ -198,13 +209,6 @@ def test_a_question_in_the_first_person_is_about_the_one_who_asked() -> None:
     assert ranking.breakdown(1).score("context_speaker") == 1.0
 
 
-def test_a_negative_cosine_counts_as_nothing() -> None:
-    """S3 a signal's score lies in [0,1]; the raw cosine is reported elsewhere."""
-    ranking = Ranking(candidates(cosine=[-0.4]), EVERYTHING, weighed(Weights()))
-
-    assert ranking.breakdown(0).score("vector_similarity") == 0.0
-
-
 def test_the_head_of_a_chain_is_lifted_above_its_equal() -> None:
     """T4 the head of a chain is boosted, and its explanation says by how much."""
     ranking = Ranking(candidates(2, is_head=[False, True]), EVERYTHING, weighed(Weights()))
@@ -236,7 +240,6 @@ share = some.floats(0, 1)
         now=some.just(NOW),
         has_domain=some.booleans(),
         has_concepts=some.booleans(),
-        has_words=some.booleans(),
     ),
 )
 def test_contributions_sum_to_a_composite_in_range(  # noqa: PLR0917 - hypothesis names them
@@ -258,7 +261,6 @@ def test_contributions_sum_to_a_composite_in_range(  # noqa: PLR0917 - hypothesi
         importance=[importance],
         access_count=[reads],
         last_access=[NOW - age],
-        created=[NOW - age],
         valid_from=[NOW - age],
         is_head=[head],
     )

@@ -8,7 +8,7 @@ import pytest
 from concord_chassis.call.failure import translate
 from concord_search.adapters.edge.disk_space import SPARE, free_bytes
 from concord_search.domain.errors import IndexDiskFull
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from concord_search.usecases.reconcile import Reconcile
 from concord_testing.polling import SECONDS, until
 from following import Following, follower_of
@@ -51,8 +51,7 @@ async def test_the_index_waits_for_room_and_then_goes_on(
 ) -> None:
     """S10 Without room nothing is written, what is there is found, and nothing is parked."""
     graph = at_work_there.graph
-    graph.say(SPACE, plain_state("a", 1, "red fox"))
-    await at_work_there.reached(1)
+    await at_work_there.write(plain_state("a", 1, "red fox"))
     disk.free = SPARE - 1
     graph.say(SPACE, plain_state("b", 2, "blue whale"))
     await disk.asked_again()
@@ -62,7 +61,7 @@ async def test_the_index_waits_for_room_and_then_goes_on(
     assert not at_work_there.progress.keeps_up
     with pytest.raises(IndexDiskFull, match="needs 64 MiB"):
         at_work_there.progress.demand_following("nothing matches")
-    assert (await at_work_there.lab.ask("fox")).candidates.seqs.tolist() == [1]
+    assert (await at_work_there.lab.ask("fox")).seqs.tolist() == [1]
 
     disk.free = SPARE
     state = await at_work_there.reached(2)
@@ -74,8 +73,7 @@ async def test_the_index_waits_for_room_and_then_goes_on(
 async def test_a_comparison_does_not_wait_for_room(at_work_there: Following, disk: Disk) -> None:
     """S10 While a change waits for room, it is told how the index compares, or why it cannot be."""
     graph = at_work_there.graph
-    graph.say(SPACE, plain_state("a", 1, "red fox"))
-    await at_work_there.reached(1)
+    await at_work_there.write(plain_state("a", 1, "red fox"))
     disk.free = 0
     graph.say(SPACE, plain_state("b", 2, "blue whale"))
     await disk.asked_again()
@@ -111,8 +109,7 @@ async def test_a_new_space_waits_for_room(at_work_there: Following, disk: Disk) 
 async def test_an_erasure_waits_for_room(at_work_there: Following, disk: Disk) -> None:
     """M4 S10 Files are made anew once there is room for them; then the erasure is confirmed."""
     graph = at_work_there.graph
-    graph.say(SPACE, plain_state("a", 1, "red fox"))
-    await at_work_there.reached(1)
+    await at_work_there.write(plain_state("a", 1, "red fox"))
     disk.free = 0
     graph.erase(SPACE, "a", 2)
     await disk.asked_again()
@@ -137,7 +134,7 @@ async def test_a_write_without_room_changes_nothing_and_says_what_to_do(
     disk.free = SPARE
     await lab.write(plain_state("a", 1, "red fox"))
 
-    assert (await lab.ask("fox")).candidates.seqs.tolist() == [1]
+    assert (await lab.ask("fox")).seqs.tolist() == [1]
     told = translate(caught.value)
     assert told is not None
     assert (told.code.name, told.reason) == ("UNAVAILABLE", "ERROR_REASON_UNAVAILABLE")

@@ -27,7 +27,8 @@ from concord_search.domain.errors import (
 )
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Parked, property_of
-from concord_search.ports import Batch, EmbeddingModel
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.index import Batch
 from concord_testing.embedders import WordEmbedder
 from search_lab import NOW, SPACE, Lab, OpenLab, part_of, plain_state
 
@@ -111,7 +112,7 @@ async def test_a_crash_between_writing_and_closing_is_mended(
     lab = await open_lab(tmp_path)
     found = await lab.ask("red fox", superseded=Superseded.HISTORY)
 
-    assert found.candidates.seqs.tolist() == [2]
+    assert found.seqs.tolist() == [2]
     assert (await lab.index.states())[SPACE].memories == 1
 
 
@@ -248,7 +249,7 @@ async def test_a_part_is_made_while_the_others_are_looked_at(
         await asyncio.sleep(0)  # then the writer has it
         await read(index)
 
-    assert len(index._parts) == 2
+    assert len(index._parts.by_space) == 2
     monkeypatch.undo()
     await index.close()
 
@@ -280,6 +281,6 @@ async def test_without_memory_maps_one_more_part_is_refused_and_made_once_there_
 def waited(index: EdgeIndex, part: SpaceIndex[shard.EdgeShard]) -> SpaceIndex[shard.EdgeShard]:
     """The part, once another one is made."""
     end = time.monotonic() + 20
-    while len(index._parts) < 2 and time.monotonic() < end:
+    while len(index._parts.by_space) < 2 and time.monotonic() < end:
         time.sleep(0.001)
     return part

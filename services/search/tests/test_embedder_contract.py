@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator
 
 import numpy as np
 import pytest
-from concord_search.adapters.openai_embeddings.embedder import Endpoint, OpenAiEmbeddings
-from concord_search.ports import Embedder
+from concord_models.endpoint import RetryPolicy
+from concord_search.adapters.openai_embeddings.embedder import OpenAiEmbeddings
+from concord_search.ports.embedder import Embedder, EmbeddingModel
 from embeddings_endpoint import serving_embeddings
 from pydantic import SecretStr
 from search_lab import QUIET
@@ -21,8 +22,9 @@ async def embedder(request: pytest.FixtureRequest, minilm: Embedder) -> AsyncIte
         yield minilm
         return
     async with serving_embeddings() as endpoint:
+        words = EmbeddingModel("words", 384, "1")
         made = OpenAiEmbeddings(
-            Endpoint(endpoint.url, "words", 384, SecretStr("k"), max_texts=2), QUIET
+            endpoint.url, SecretStr("k"), words, RetryPolicy(), QUIET, max_texts=2
         )
         await made.open()
         yield made

@@ -13,7 +13,7 @@ from concord_search.adapters.qdrant.keys import read_key
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Touch
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import SECONDS, until
 from following import Following
@@ -65,13 +65,18 @@ async def filled(lab: Lab) -> None:
     await lab.write(plain_state("doomed", 302, f"{TEXT} still", concepts=("quuxly",)))
 
 
+async def erased(lab: Lab) -> Lab:
+    """An index that was filled so, once the one memory was erased and no file made anew."""
+    await filled(lab)
+    await lab.index.apply(SPACE, erasure(303, "doomed"))
+    return lab
+
+
 async def test_deleting_alone_leaves_all_of_it_in_the_files(
     tmp_path: Path, open_lab: OpenLab
 ) -> None:
     """M4 Why files are made anew: the engine keeps the bytes of what it deleted."""
-    lab = await open_lab(tmp_path)
-    await filled(lab)
-    await lab.index.apply(SPACE, erasure(303, "doomed"))
+    lab = await erased(await open_lab(tmp_path))
     found = lab.ids(await lab.ask("zorblax", superseded=Superseded.HISTORY))
     await lab.index.close()
 
@@ -96,7 +101,7 @@ async def test_no_file_holds_what_was_erased_once_they_are_made_anew(
 
     after = await lab.ask("number 7 of many", superseded=Superseded.HISTORY)
     assert lab.ids(after)[0] == lab.ids(before)[0] == "m7"
-    assert np.allclose(after.candidates.cosine[0], before.candidates.cosine[0], atol=1e-3)
+    assert np.allclose(after.cosine[0], before.cosine[0], atol=1e-3)
     assert traces(tmp_path, "number 7 of many", "number", "m7")
     states = (await lab.index.states())[SPACE]
     assert (states.memories, states.applied_seq, list(states.unconfirmed)) == (299, 303, [])
@@ -110,9 +115,7 @@ async def test_what_is_written_meanwhile_is_in_the_copy(
     tmp_path: Path, open_lab: OpenLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """M4 S10 Changes go on while files are made anew, and searches too: nothing is lost or back."""
-    lab = await open_lab(tmp_path)
-    await filled(lab)
-    await lab.index.apply(SPACE, erasure(303, "doomed"))
+    lab = await erased(await open_lab(tmp_path))
     part = lab.edge._parts[SPACE]  # to come between two of its steps
     copy_into = part.copy_into
     loop = asyncio.get_running_loop()
@@ -137,7 +140,7 @@ async def test_what_is_written_meanwhile_is_in_the_copy(
     assert not {"m8", "doomed"} & found
     assert (state.applied_seq, list(state.unconfirmed)) == (307, ["doomed", "m8"])
     six = await lab.ask("number 6 of many", only=("m6",))
-    assert six.candidates.access_count.tolist() == [9]
+    assert six.access_count.tolist() == [9]
     await lab.index.close()
     reopened = await open_lab(tmp_path)
     assert await everything(reopened) == found
@@ -147,9 +150,7 @@ async def test_what_a_killed_process_left_undone_is_known_to_the_next(
     tmp_path: Path, open_lab: OpenLab
 ) -> None:
     """M4 What waits to be taken out stands in the index itself; half a copy is removed."""
-    first = await open_lab(tmp_path)
-    await filled(first)
-    await first.index.apply(SPACE, erasure(303, "doomed"))
+    first = await erased(await open_lab(tmp_path))
     await first.index.close()
     stray = part_of(tmp_path) / "shard-0123"
     stray.mkdir()
@@ -168,12 +169,10 @@ async def test_what_a_killed_process_left_undone_is_known_to_the_next(
 
 async def test_closing_does_not_wait_for_a_copy(tmp_path: Path, open_lab: OpenLab) -> None:
     """M4 A copy that is under way ends early, leaves nothing, and is made by the next process."""
-    lab = await open_lab(tmp_path)
-    await filled(lab)
-    await lab.index.apply(SPACE, erasure(303, "doomed"))
+    lab = await erased(await open_lab(tmp_path))
     part = lab.edge._parts[SPACE]  # what a closing index says to a copy
     part.begin_copy()
-    directory = lab.edge._directory(SPACE)
+    directory = lab.edge._parts.directory(SPACE)
     lab.edge._ended = True
 
     with pytest.raises(IndexCorrupt, match="closed"):
@@ -195,9 +194,7 @@ async def test_what_was_never_indexed_is_confirmed_without_a_copy(
 
 async def test_graph_is_told_again_until_it_hears(at_work: Following) -> None:
     """M4 A confirmation outlives graph's absence and the follower's own restart."""
-    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
-    at_work.graph.say(SPACE, plain_state("b", 2, "blue whale"))
-    await at_work.reached(2)
+    await at_work.write(plain_state("a", 1, "red fox"), plain_state("b", 2, "blue whale"))
     at_work.graph.erase(SPACE, "a", 3)
     at_work.graph.fail()
     at_work.graph.down = False

@@ -14,25 +14,24 @@ from concord_search.domain.errors import (
     IndexStale,
     IndexUnavailable,
 )
-from concord_search.ports import Version
+from concord_search.ports.index import Version
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.slices import SLICE
 from concord_testing.polling import SECONDS, until
-from following import Following
+from following import Following, numbered, refuses
 from search_lab import SPACE, plain_state
 
 
 async def test_changes_are_applied_as_they_come(at_work: Following) -> None:
     """S10 the index follows the feed: what was there, and what comes."""
-    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
-    await at_work.reached(1)
-    at_work.graph.say(SPACE, plain_state("a", 2, "blue whale"), ChangeKind.UPDATED)
+    await at_work.write(plain_state("a", 1, "red fox"))
+    at_work.graph.say(SPACE, plain_state("a", 2, "blue whale"), kind=ChangeKind.UPDATED)
 
     state = await at_work.reached(2)
 
     assert (state.applied_seq, state.memories, state.parked_count) == (2, 1, 0)
-    assert (await at_work.lab.ask("whale")).candidates.seqs.tolist() == [2]
+    assert (await at_work.lab.ask("whale")).seqs.tolist() == [2]
 
 
 async def test_a_new_space_is_not_up_to_date_before_all_of_it_is_indexed(
@@ -48,8 +47,7 @@ async def test_a_new_space_is_not_up_to_date_before_all_of_it_is_indexed(
             raise EmbeddingUnavailable("busy")
 
     at_work.embedder.mood = fail_after_a_slice
-    for seq in range(1, SLICE + 100):
-        at_work.graph.say("new", plain_state(f"m{seq}", seq))
+    at_work.graph.say("new", *numbered(SLICE + 99))
     await at_work.reached(SLICE, "new")
 
     assert at_work.progress.lag()["new"] == 99
@@ -57,9 +55,7 @@ async def test_a_new_space_is_not_up_to_date_before_all_of_it_is_indexed(
 
 async def test_it_resumes_where_it_stopped(at_work: Following) -> None:
     """S10 it resumes from its own applied_seq and asks for nothing twice."""
-    for seq in range(1, 11):
-        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq))
-    await at_work.reached(10)
+    await at_work.write(*numbered(10))
     await at_work.stop()
     at_work.graph.say(SPACE, plain_state("m11", 11))
     before = at_work.graph.hydrated
@@ -73,14 +69,12 @@ async def test_it_resumes_where_it_stopped(at_work: Following) -> None:
 
 async def test_it_reconnects_when_graph_comes_back(at_work: Following) -> None:
     """S10 a lost feed is told, and followed again."""
-    at_work.graph.say(SPACE, plain_state("a", 1))
-    await at_work.reached(1)
+    await at_work.write(plain_state("a", 1))
     at_work.graph.fail()
     await until(lambda: not at_work.progress.following)
     at_work.graph.down = False
-    at_work.graph.say(SPACE, plain_state("b", 2))
 
-    await at_work.reached(2)
+    await at_work.write(plain_state("b", 2))
 
     assert at_work.progress.following
     assert at_work.graph.connections == 2
@@ -135,37 +129,38 @@ async def test_every_kind_of_change_does_what_it_says(at_work: Following) -> Non
     """S10, M4, G6 created, updated, deleted, restored, supersession, touched, refused."""
     graph = at_work.graph
     graph.say(SPACE, plain_state("a", 1, "red fox"))
-    graph.say(SPACE, plain_state("a", 2, "red fox", access_count=3), ChangeKind.TOUCHED)
+    graph.say(SPACE, plain_state("a", 2, "red fox", access_count=3), kind=ChangeKind.TOUCHED)
     graph.say(SPACE, plain_state("b", 3, "red owl"))
-    graph.say(SPACE, plain_state("b", 4, "red owl", forgotten=True), ChangeKind.DELETED)
+    graph.say(SPACE, plain_state("b", 4, "red owl", forgotten=True), kind=ChangeKind.DELETED)
     graph.say(SPACE, plain_state("c", 5, "red hen"))
-    graph.say(SPACE, plain_state("c", 6, "red hen", forgotten=True), ChangeKind.DELETED)
-    graph.say(SPACE, plain_state("c", 7, "red hen"), ChangeKind.RESTORED)
+    graph.say(SPACE, plain_state("c", 6, "red hen", forgotten=True), kind=ChangeKind.DELETED)
+    graph.say(SPACE, plain_state("c", 7, "red hen"), kind=ChangeKind.RESTORED)
     graph.say(SPACE, plain_state("d", 8, "red cat"))
-    graph.say(SPACE, plain_state("d", 9, "red cat", superseded_from=1), ChangeKind.STANDING_CHANGED)
+    graph.say(
+        SPACE, plain_state("d", 9, "red cat", superseded_from=1), kind=ChangeKind.STANDING_CHANGED
+    )
     graph.say(SPACE, plain_state("e", 10, "red eel"))
     graph.erase(SPACE, "e", 11)
-    graph.say(SPACE, plain_state("a", 12, "red fox"), ChangeKind.REFUSED)
+    graph.say(SPACE, plain_state("a", 12, "red fox"), kind=ChangeKind.REFUSED)
 
     state = await at_work.reached(12)
     found = await at_work.lab.ask("red")
 
     assert sorted(at_work.lab.ids(found)) == ["a", "c"]
-    assert found.candidates.access_count[at_work.lab.ids(found).index("a")] == 3
+    assert found.access_count[at_work.lab.ids(found).index("a")] == 3
     assert (state.memories, state.parked_count) == (3, 0)
 
 
 async def test_an_unchanged_text_is_not_embedded_again(at_work: Following) -> None:
     """S10 a change of supersession reuses the vector."""
-    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
-    await at_work.reached(1)
+    await at_work.write(plain_state("a", 1, "red fox"))
     at_work.graph.say(
-        SPACE, plain_state("a", 2, "red fox", predecessors=1), ChangeKind.STANDING_CHANGED
+        SPACE, plain_state("a", 2, "red fox", predecessors=1), kind=ChangeKind.STANDING_CHANGED
     )
     await at_work.reached(2)
 
     assert [list(texts) for texts in at_work.embedder.asked] == [["red fox"]]
-    assert (await at_work.lab.ask("fox")).candidates.is_head.tolist() == [True]
+    assert (await at_work.lab.ask("fox")).is_head.tolist() == [True]
 
 
 async def test_a_poison_row_is_parked_and_the_feed_goes_on(at_work: Following) -> None:
@@ -176,10 +171,8 @@ async def test_a_poison_row_is_parked_and_the_feed_goes_on(at_work: Following) -
             raise GraphRefused("graph refuses (INTERNAL)")
 
     at_work.graph.spoil = spoil
-    for seq in range(1, 31):
-        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq))
 
-    state = await at_work.reached(30)
+    state = await at_work.write(*numbered(30))
 
     assert state.memories == 29
     assert state.parked_count == 1
@@ -195,16 +188,10 @@ async def test_a_text_that_cannot_be_embedded_is_parked(
     at_work: Following, error: Exception, reason: str
 ) -> None:
     """S10, design 5: a text that no retry would help is set aside; of a bug, its kind alone."""
+    at_work.embedder.mood = refuses("bad", error)
+    texts = ("good", "bad", "fine")
 
-    def mood(texts: Sequence[str]) -> None:
-        if "bad" in texts:
-            raise error
-
-    at_work.embedder.mood = mood
-    for seq, text in enumerate(("good", "bad", "fine"), start=1):
-        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, text))
-
-    state = await at_work.reached(3)
+    state = await at_work.write(*(plain_state(f"m{n}", n, text) for n, text in enumerate(texts, 1)))
 
     assert [(p.seq, p.item_id, p.reason) for p in state.parked] == [(2, "m2", reason)]
     assert state.memories == 2
@@ -217,8 +204,7 @@ async def test_a_parked_row_counts_once(at_work: Following) -> None:
         raise GraphRefused(f"no {item_id}")
 
     at_work.graph.spoil = spoil
-    at_work.graph.say(SPACE, plain_state("a", 1))
-    await at_work.reached(1)
+    await at_work.write(plain_state("a", 1))
     await at_work.stop()
     await at_work.lab.index.begin(SPACE, "epoch-1")
     at_work.follow()
@@ -239,25 +225,18 @@ async def test_an_embedder_that_is_away_is_waited_for(at_work: Following) -> Non
             raise EmbeddingUnavailable("away")
 
     at_work.embedder.mood = mood
-    at_work.graph.say(SPACE, plain_state("a", 1))
 
-    state = await at_work.reached(1)
+    state = await at_work.write(plain_state("a", 1))
 
     assert (state.memories, state.parked_count) == (1, 0)
 
 
 async def test_spaces_do_not_wait_for_one_another(at_work: Following) -> None:
     """S10, G13 a space whose texts cannot be embedded now holds up no other."""
-
-    def mood(texts: Sequence[str]) -> None:
-        if "stuck" in texts:
-            raise EmbeddingUnavailable("away")
-
-    at_work.embedder.mood = mood
+    at_work.embedder.mood = refuses("stuck", EmbeddingUnavailable("away"))
     at_work.graph.say("stuck", plain_state("a", 1, "stuck"))
-    at_work.graph.say(SPACE, plain_state("b", 1, "fine"))
 
-    await at_work.reached(1)
+    await at_work.write(plain_state("b", 1, "fine"))
 
     assert at_work.progress.of("stuck").applied_seq == 0
     assert at_work.progress.lag()["stuck"] == 1
@@ -265,8 +244,7 @@ async def test_spaces_do_not_wait_for_one_another(at_work: Following) -> None:
 
 async def test_a_restored_store_is_followed_from_its_beginning(at_work: Following) -> None:
     """S10 when the epoch changes, what was derived is void."""
-    at_work.graph.say(SPACE, plain_state("old", 5))
-    await at_work.reached(5)
+    await at_work.write(plain_state("old", 5))
     at_work.graph.fail()
     await until(lambda: not at_work.progress.following)
     at_work.graph.epoch, at_work.graph.log = "epoch-2", {SPACE: []}
@@ -283,8 +261,7 @@ async def test_a_restored_store_is_followed_from_its_beginning(at_work: Followin
 
 async def test_a_space_that_left_the_store_leaves_the_index(at_work: Following) -> None:
     """S10 no orphan in the index."""
-    at_work.graph.say("other", plain_state("a", 1))
-    await at_work.reached(1, "other")
+    await at_work.write(plain_state("a", 1), space="other")
     await at_work.stop()
     at_work.graph.log.pop("other")
     at_work.graph.epoch = "epoch-2"
@@ -296,10 +273,7 @@ async def test_a_space_that_left_the_store_leaves_the_index(at_work: Following) 
 
 async def test_many_changes_go_in_slices(at_work: Following) -> None:
     """S10 a backlog is applied in slices, each found as soon as it is written."""
-    for seq in range(1, 2 * SLICE + 11):
-        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq))
-
-    state = await at_work.reached(2 * SLICE + 10)
+    state = await at_work.write(*numbered(2 * SLICE + 10))
 
     assert state.memories == 2 * SLICE + 10
     assert max(len(texts) for texts in at_work.embedder.asked) <= SLICE
@@ -310,8 +284,7 @@ async def test_waiting_ends_when_the_change_is_applied(at_work: Following) -> No
     await until(lambda: at_work.progress.of(SPACE).epoch != "")
     demand = Demand(SPACE, "epoch-1", 2)
     waiting = asyncio.create_task(at_work.progress.wait(SPACE, demand, SECONDS))
-    at_work.graph.say(SPACE, plain_state("a", 1))
-    await at_work.reached(1)
+    await at_work.write(plain_state("a", 1))
     still_waiting = not waiting.done()
     at_work.graph.say(SPACE, plain_state("b", 2))
     await waiting

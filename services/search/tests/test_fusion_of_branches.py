@@ -24,7 +24,7 @@ async def test_it_equals_the_engines_own_fusion(lab: Lab) -> None:
     await lab.write(*states)
     query = "red fox by the river"
 
-    found = (await lab.ask(query, branch_limit=20)).candidates
+    found = await lab.ask(query, branch_limit=20)
 
     theirs = engine_fusion(lab, query, 20)
     ours = dict(zip(found.seqs.tolist(), found.fusion.tolist(), strict=True))
@@ -61,7 +61,7 @@ async def test_every_candidate_has_its_raw_cosine(lab: Lab) -> None:
     ]
     await lab.write(*states)
 
-    found = (await lab.ask("fox whale", branch_limit=3)).candidates
+    found = await lab.ask("fox whale", branch_limit=3)
 
     vectors = {state.seq: lab.embedder.vector(state.content) for state in states}
     query = lab.embedder.vector("fox whale")

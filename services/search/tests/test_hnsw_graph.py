@@ -9,7 +9,8 @@ import pytest
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.edge.shard import BUILT
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
-from concord_search.ports import Batch, EmbeddingModel, Vectors
+from concord_search.ports.embedder import EmbeddingModel, Vectors
+from concord_search.ports.index import Batch, NearQuery
 from concord_testing.killing import kill, mortal
 from concord_testing.polling import until
 from search_lab import NOW, SCOPE, SPACE, START, part_of, plain_state
@@ -49,7 +50,7 @@ async def write(index: EdgeIndex, first: int, end: int) -> None:
 
 async def nearest(index: EdgeIndex, number: int, scope: Scope = SCOPE) -> list[str]:
     """The ten memories nearest to one."""
-    found = await index.near(SPACE, VECTORS[number], scope, 10, -1.0, model=MODEL)
+    found = await index.near(SPACE, VECTORS[number], MODEL, NearQuery(scope, 10))
     return [each.id for each in found]
 
 

@@ -13,7 +13,7 @@ from concord_search.adapters.qdrant.keys import read_key
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Ending, Touch
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from search_lab import NOW, SPACE, Lab, OpenLab, part_of, plain_state
 
 STAMP = {"epoch": "e", "applied": 1, "points": 2}
@@ -44,10 +44,8 @@ async def told(lab: Lab) -> list[object]:
     for mode in Superseded:
         answer = await lab.ask("red fox", superseded=mode, concepts=("red", "c7"), domain="a.c")
         named = ("seqs", "domain_match", "shared_concepts", "all_concepts", "access_count")
-        columns = [getattr(answer.candidates, name).tolist() for name in named]
-        columns += [
-            getattr(answer.candidates, name).tolist() for name in ("last_access", "is_head")
-        ]
+        columns = [getattr(answer, name).tolist() for name in named]
+        columns += [getattr(answer, name).tolist() for name in ("last_access", "is_head")]
         found.append(sorted(zip(lab.ids(answer), *columns, strict=True)))
     return found
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import killed_indexer
 import pytest
-from concord_search.ports import Version
+from concord_search.ports.index import Version
 from concord_search.usecases.reconcile import Reconcile
 from concord_testing.polling import until
 from following import OTHER

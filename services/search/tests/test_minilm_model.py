@@ -10,7 +10,7 @@ from concord_search.adapters.minilm import weights
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.adapters.minilm.weights import ModelFiles
 from concord_search.domain.errors import EmbeddingUnavailable, ModelMismatch
-from concord_search.ports import Embedder
+from concord_search.ports.embedder import Embedder
 
 SERVICE = Path(__file__).parents[1]
 GRAPH = SERVICE / "concord_search" / "adapters" / "minilm" / "all-minilm-l6-v2.onnx"
@@ -66,13 +66,17 @@ def test_wrong_weights_are_refused_in_a_sentence(tmp_path: Path) -> None:
     ids=["one byte changed", "truncated"],
 )
 async def test_a_damaged_model_does_not_start(
-    tmp_path: Path, damaged: Callable[[bytes], bytes], said: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    damaged: Callable[[bytes], bytes],
+    said: str,
 ) -> None:
     """S10, must hold: the weights' SHA-256 is checked at every start; damage is a sentence."""
     real = weights.installed()
     copy = tmp_path / "model.safetensors"
     copy.write_bytes(damaged(real.weights.read_bytes()))
-    model = MiniLm(ModelFiles(copy, real.tokenizer))
+    monkeypatch.setattr(weights, "installed", lambda: ModelFiles(copy, real.tokenizer))
+    model = MiniLm()
 
     with pytest.raises(ModelMismatch, match=said):
         await model.open()

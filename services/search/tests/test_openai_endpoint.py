@@ -8,8 +8,11 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 from concord_chassis.observe.log import json_lines
-from concord_search.adapters.openai_embeddings.embedder import Endpoint, OpenAiEmbeddings
+from concord_models.endpoint import RetryPolicy
+from concord_search.adapters.openai_embeddings import embedder
+from concord_search.adapters.openai_embeddings.embedder import OpenAiEmbeddings
 from concord_search.domain.errors import EmbeddingRefused, EmbeddingUnavailable
+from concord_search.ports.embedder import EmbeddingModel
 from concord_testing.polling import SECONDS, until
 from embeddings_endpoint import (
     EmbeddingsEndpoint,
@@ -45,24 +48,25 @@ async def make(endpoint: EmbeddingsEndpoint, told: io.StringIO) -> AsyncIterator
     """Makes embedders that ask the server, impatiently."""
     opened = []
 
-    def make_one(**settings: object) -> OpenAiEmbeddings:
-        plain: dict[str, object] = {
-            "base_url": endpoint.url,
-            "model": "words",
-            "dimension": 384,
-            "key": SecretStr(KEY),
-            "timeout": 20.0,
-            "budget": 40.0,
-            "first_wait": 0.01,
-            "longest_wait": 0.02,
-        }
-        settled = Endpoint(**(plain | settings))  # type: ignore[arg-type] # settings by name
-        opened.append(OpenAiEmbeddings(settled, json_lines("test", stream=told)))
+    def make_one(
+        *,
+        url: str = endpoint.url,
+        dimension: int = 384,
+        timeout: float = 20.0,
+        budget: float = 40.0,
+        max_texts: int = 128,
+    ) -> OpenAiEmbeddings:
+        model = EmbeddingModel("words", dimension, "1")
+        policy = RetryPolicy(timeout, budget, first_wait=0.01, longest_wait=0.02)
+        log = json_lines("test", stream=told)
+        opened.append(
+            OpenAiEmbeddings(url, SecretStr(KEY), model, policy, log, max_texts=max_texts)
+        )
         return opened[-1]
 
     yield make_one
-    for embedder in opened:
-        await embedder.close()
+    for each in opened:
+        await each.close()
 
 
 def truncated(_: object) -> bytes:
@@ -125,11 +129,11 @@ async def test_a_long_vector_keeps_its_direction(endpoint: EmbeddingsEndpoint, m
 
 async def test_shuffled_rows_are_put_in_order(endpoint: EmbeddingsEndpoint, make: Make) -> None:
     """S10: the reply's index counts, not its place."""
-    embedder = make()
-    straight = await embedder.embed(["red fox", "blue whale", "owl"])
+    made = make()
+    straight = await made.embed(["red fox", "blue whale", "owl"])
     endpoint.misdeeds = [changed(lambda data: data[::-1])]
 
-    shuffled = await embedder.embed(["red fox", "blue whale", "owl"])
+    shuffled = await made.embed(["red fox", "blue whale", "owl"])
 
     assert shuffled.tolist() == straight.tolist()
 
@@ -184,7 +188,7 @@ async def test_a_text_whose_vector_stays_unusable_is_refused(
 async def test_nobody_listening_is_unavailable(make: Make) -> None:
     """S10: no connection is told as such."""
     with pytest.raises(EmbeddingUnavailable, match="no connection"):
-        await make(base_url="http://127.0.0.1:9/v1", budget=3.0).embed(["x"])
+        await make(url="http://127.0.0.1:9/v1", budget=3.0).embed(["x"])
 
 
 @pytest.mark.parametrize("code", [400, 413, 422])
@@ -222,12 +226,13 @@ async def test_another_dimension_is_told_at_once(endpoint: EmbeddingsEndpoint, m
 
 
 async def test_texts_travel_in_requests_of_bounded_size(
-    endpoint: EmbeddingsEndpoint, make: Make
+    endpoint: EmbeddingsEndpoint, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S10: batch limits by number and by characters; a text is cut, not refused."""
-    embedder = make(max_texts=3, max_characters=20, max_text_characters=12)
+    monkeypatch.setattr(embedder, "MAX_CHARACTERS", 20)
+    monkeypatch.setattr(embedder, "MAX_TEXT_CHARACTERS", 12)
 
-    rows = await embedder.embed(["a", "b", "c", "d", "e" * 30, "f" * 12])
+    rows = await make(max_texts=3).embed(["a", "b", "c", "d", "e" * 30, "f" * 12])
 
     assert [[len(text) for text in each.texts] for each in endpoint.asked] == [
         [1, 1, 1],
@@ -242,13 +247,13 @@ async def test_the_key_is_sent_and_never_told(
 ) -> None:
     """S10: neither key nor text is logged or shown, whatever the endpoint echoes."""
     endpoint.misdeeds = [status(500), truncated, status(401)]
-    embedder = make()
+    made = make()
 
     with pytest.raises(EmbeddingUnavailable) as refused:
-        await embedder.embed([SECRET_TEXT])
+        await made.embed([SECRET_TEXT])
 
     assert endpoint.asked[0].headers["authorization"] == f"Bearer {KEY}"
-    shown = f"{refused.value} {refused.value!r} {told.getvalue()} {embedder._endpoint!r}"
+    shown = f"{refused.value} {refused.value!r} {told.getvalue()} {vars(made)!r}"
     assert KEY not in shown
     assert SECRET_TEXT not in shown
     assert len(told.getvalue().splitlines()) == 3

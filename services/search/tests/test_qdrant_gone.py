@@ -9,9 +9,8 @@ from pathlib import Path
 import grpc
 import pytest
 from concord_chassis.call.failure import translate
-from concord_search.adapters.qdrant_server.collections import CollectionLayout
-from concord_search.adapters.qdrant_server.connection import Server
 from concord_search.adapters.qdrant_server.index import ServerIndex
+from concord_search.adapters.qdrant_server.settings import QdrantConfig
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.domain.changes import ChangeKind
 from concord_search.domain.errors import IndexUnavailable
@@ -21,6 +20,7 @@ from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import until
 from concord_testing.qdrant_server import LocalQdrant
 from following import Following, follower_of
+from pydantic import SecretStr
 from search_lab import SPACE, Lab, plain_state
 
 pytestmark = pytest.mark.qdrant
@@ -37,8 +37,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalQdrant]:
 
 def index_on(server: LocalQdrant, root: Path) -> PartVersions:
     """An index on that server; not opened yet."""
-    there = Server(server.url, timeout=TIMEOUT)
-    parts = ServerIndex(root, [WordEmbedder.model], there, CollectionLayout())
+    there = QdrantConfig(url=server.url, timeout=TIMEOUT)
+    parts = ServerIndex(root, [WordEmbedder.model], there)
     return PartVersions(parts, root / "versions.json")
 
 
@@ -48,8 +48,7 @@ async def at_work(server: LocalQdrant, tmp_path: Path) -> AsyncIterator[Followin
     index = index_on(server, tmp_path)
     await index.open()
     following = follower_of(Lab(index, WordEmbedder()))
-    following.graph.say(SPACE, plain_state("a", 1, "red fox"))
-    await following.reached(1)
+    await following.write(plain_state("a", 1, "red fox"))
     yield following
     await following.stop()
     await index.close()
@@ -133,7 +132,7 @@ async def test_killed_at_many_points_it_loses_nothing(
             seq += 1
             item = f"m{draw.randint(0, 40)}"
             kind = ChangeKind.CREATED if draw.random() < 0.5 else ChangeKind.UPDATED
-            at_work.graph.say(SPACE, plain_state(item, seq, f"{item} says {seq}"), kind)
+            at_work.graph.say(SPACE, plain_state(item, seq, f"{item} says {seq}"), kind=kind)
         await asyncio.sleep(draw.random() * 0.2)
         server.kill()
         server.start()
@@ -167,8 +166,8 @@ async def test_a_key_that_the_server_refuses_is_named(
     monkeypatch.setenv("QDRANT_API_KEY", "right")
     with qdrant_server.local(tmp_path / "server", os.environ) as own:
         for key in ("", "wrong", "right"):
-            there = Server(own.url, api_key=key)
-            index = ServerIndex(tmp_path / "ix", [WordEmbedder.model], there, CollectionLayout())
+            there = QdrantConfig(url=own.url, api_key=SecretStr(key))
+            index = ServerIndex(tmp_path / "ix", [WordEmbedder.model], there)
             if key == "right":
                 await index.open()
             else:

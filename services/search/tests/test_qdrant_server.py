@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 from concord_search.adapters.edge.index import EdgeIndex
-from concord_search.adapters.qdrant import index as qdrant_index
+from concord_search.adapters.qdrant import parts as qdrant_parts
 from concord_search.adapters.qdrant.shard import LAYOUT
 from concord_search.adapters.qdrant_server import collections as qdrant_collections
-from concord_search.adapters.qdrant_server.collections import CollectionLayout, Quantisation
-from concord_search.adapters.qdrant_server.connection import Connection, Server
+from concord_search.adapters.qdrant_server.connection import Connection
 from concord_search.adapters.qdrant_server.index import ServerIndex
+from concord_search.adapters.qdrant_server.settings import QdrantConfig
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.domain.errors import IndexUnavailable, IndexUnusable
 from concord_search.domain.filters import Superseded
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from concord_testing.embedders import WordEmbedder
 from qdrant_client import grpc as wire
 from search_lab import NOW, SPACE, Lab, plain_state
@@ -31,7 +31,7 @@ Ask = Callable[[str, Any], Awaitable[Any]]
 @pytest.fixture
 async def server() -> AsyncIterator[Connection]:
     """A connection of the test's own to the server of the index."""
-    connection = Connection(Server(os.environ["QDRANT_URL"]))
+    connection = Connection(QdrantConfig(url=os.environ["QDRANT_URL"]))
     await connection.open()
     yield connection
     await connection.close()
@@ -52,8 +52,8 @@ async def aliases(server: Connection, prefix: str) -> dict[str, str]:
 
 def index_of(root: Path, **layout: Any) -> PartVersions:
     """An index on the server; not opened yet. Its prefix is the directory's own."""
-    server, kept = Server(os.environ["QDRANT_URL"]), CollectionLayout(prefix_of(root), **layout)
-    return PartVersions(ServerIndex(root, [MODEL], server, kept), root / "versions.json")
+    settings = QdrantConfig(url=os.environ["QDRANT_URL"], prefix=prefix_of(root), **layout)
+    return PartVersions(ServerIndex(root, [MODEL], settings), root / "versions.json")
 
 
 def prefix_of(root: Path) -> str:
@@ -72,7 +72,7 @@ async def filled(index: PartVersions) -> Lab:
 
 @pytest.mark.parametrize("quantisation", ["none", "scalar", "binary"])
 async def test_collections_are_laid_out_as_the_settings_say(
-    tmp_path: Path, server: Connection, quantisation: Quantisation
+    tmp_path: Path, server: Connection, quantisation: str
 ) -> None:
     """S10 Shards, replicas, quantisation and what lies on disk; scores stay raw cosines."""
     index = index_of(tmp_path, shards=2, replicas=3, quantisation=quantisation, on_disk=True)
@@ -90,7 +90,7 @@ async def test_collections_are_laid_out_as_the_settings_say(
     assert (config.quantization_config.WhichOneof("quantization") or "none") == quantisation
     assert set(reply.result.payload_schema) >= {"f", "ended", "created"}
     alone = float(WordEmbedder().vector("red fox") @ WordEmbedder().vector("red fox"))
-    assert found.candidates.cosine[0] == pytest.approx(alone, abs=1e-3)
+    assert found.cosine[0] == pytest.approx(alone, abs=1e-3)
 
 
 async def test_an_alias_leads_to_the_collection_of_the_layouts_version(
@@ -172,7 +172,7 @@ async def test_an_older_layout_leaves_nothing_on_the_server(
     index = index_of(tmp_path)
     await filled(index)
     await index.close()
-    monkeypatch.setattr(qdrant_index, "LAYOUT", LAYOUT + 1)
+    monkeypatch.setattr(qdrant_parts, "LAYOUT", LAYOUT + 1)
     monkeypatch.setattr(qdrant_collections, "LAYOUT", LAYOUT + 1)
     newer = index_of(tmp_path)
     await newer.open()

@@ -8,22 +8,22 @@ import pytest
 from concord_search.adapters.versions import index as versions
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.domain.errors import (
-    EmbeddingRefused,
     EmbeddingUnavailable,
     FormerMissing,
     ModelReplaced,
     ModelUnknown,
     ReindexUnderWay,
 )
-from concord_search.ports import Batch, EmbeddingModel, Question, Version
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.index import Batch, NearQuery, Question, Version
 from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.space_follower import SpaceFollower
 from concord_testing.embedders import WordEmbedder, ready
 from concord_testing.killing import kill, mortal
 from concord_testing.polling import until
-from following import OTHER, Following, OtherWords, follower_of
-from search_lab import NOW, SCOPE, SPACE, Lab, make_index, plain_state
+from following import OTHER, Following, OtherWords, follower_of, numbered, refuses
+from search_lab import NOW, SCOPE, SPACE, OpenLab, plain_state
 
 
 @pytest.fixture
@@ -33,23 +33,11 @@ def other() -> OtherWords:
 
 
 @pytest.fixture
-async def at_work(
-    tmp_path: Path, words: WordEmbedder, other: OtherWords
-) -> AsyncIterator[Following]:
+async def at_work(tmp_path: Path, open_lab: OpenLab, other: OtherWords) -> AsyncIterator[Following]:
     """A follower of an empty graph, with two models."""
-    lab = await opened(tmp_path, words)
-    following = follower_of(lab, other)
+    following = follower_of(await open_lab(tmp_path / "index", OTHER), other)
     yield following
     await following.stop()
-    await lab.index.close()
-
-
-async def opened(root: Path, words: WordEmbedder) -> Lab:
-    """An index of both models."""
-    index = make_index(root / "index", words.model, OTHER)
-    await index.open()
-    await index.begin(SPACE, "epoch-1")
-    return Lab(index, words)
 
 
 async def asked(at_work: Following, text: str) -> list[str]:
@@ -59,7 +47,7 @@ async def asked(at_work: Following, text: str) -> list[str]:
     vector = await (await at_work.context.embedders.of(model)).embed_query(text)
     await asyncio.sleep(0.001)
     found = await index.ask(SPACE, Question(ready(vector), text, SCOPE, model, limit=3))
-    return [index.id_of(SPACE, item) for item in found.candidates.items]
+    return [index.id_of(SPACE, item) for item in found.items]
 
 
 async def serves(at_work: Following, model: EmbeddingModel) -> None:
@@ -69,9 +57,7 @@ async def serves(at_work: Following, model: EmbeddingModel) -> None:
 
 async def test_a_model_changes_while_memories_are_written_and_searched(at_work: Following) -> None:
     """S10 no lost write, no mixed comparison, and every search finds what the lesser one would."""
-    for seq in range(1, 601):
-        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, f"fox number{seq}"))
-    await at_work.reached(600)
+    await at_work.write(*numbered(600))
     await at_work.reindex(SPACE, OTHER.model_id)
     seq, missed = 600, []
     while at_work.lab.index.model(SPACE) != OTHER or seq < 700:
@@ -94,13 +80,10 @@ async def test_a_model_changes_while_memories_are_written_and_searched(at_work: 
 
 async def test_a_roll_back_brings_the_former_version_up_to_date(at_work: Following) -> None:
     """S10 the former version serves again, with what was written since; embedding only that."""
-    for seq in range(1, 21):
-        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, f"fox number{seq}"))
-    await at_work.reached(20)
+    await at_work.write(*numbered(20))
     await at_work.reindex(SPACE, OTHER.model_id)
     await serves(at_work, OTHER)
-    at_work.graph.say(SPACE, plain_state("late", 21, "late owl"))
-    await at_work.reached(21)
+    await at_work.write(plain_state("late", 21, "late owl"))
     at_work.embedder.asked.clear()
 
     await at_work.reindex.roll_back(SPACE)
@@ -113,12 +96,10 @@ async def test_a_roll_back_brings_the_former_version_up_to_date(at_work: Followi
 
 
 async def test_building_goes_on_after_a_restart(
-    tmp_path: Path, at_work: Following, other: OtherWords
+    tmp_path: Path, open_lab: OpenLab, at_work: Following, other: OtherWords
 ) -> None:
     """S10 a process that ends half-way leaves the rest to the next one; strays are removed."""
-    for seq in range(1, 31):
-        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, f"fox number{seq}"))
-    await at_work.reached(30)
+    await at_work.write(*numbered(30))
     other.mood = waits_for(begun := asyncio.Event())
     await at_work.reindex(SPACE, OTHER.model_id)
     await begun.wait()
@@ -129,7 +110,7 @@ async def test_building_goes_on_after_a_restart(
     await index.close()
     other.mood = lambda _: None
 
-    at_work.lab = await opened(tmp_path, at_work.lab.embedder)
+    at_work.lab = await open_lab(tmp_path / "index", OTHER)
     at_work.follow()
     await serves(at_work, OTHER)
 
@@ -151,14 +132,11 @@ async def test_a_version_that_lacks_changes_does_not_serve(
     at_work: Following, other: OtherWords
 ) -> None:
     """S10 recall is never below the lesser one's: what is parked in the other is not found."""
-    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
-    at_work.graph.say(SPACE, plain_state("b", 2, "toxic owl"))
-    await at_work.reached(2)
+    await at_work.write(plain_state("a", 1, "red fox"), plain_state("b", 2, "toxic owl"))
     other.mood = refuses("toxic")
     await at_work.reindex(SPACE, OTHER.model_id)
     await until(lambda: len(other.asked) > 2)  # the slice, and each of its rows alone
-    at_work.graph.say(SPACE, plain_state("c", 3, "new hen"))
-    await at_work.reached(3)
+    await at_work.write(plain_state("c", 3, "new hen"))
 
     assert at_work.lab.index.model(SPACE) == WordEmbedder.model
     assert await at_work.reindex.remove(SPACE, Version.NEXT)
@@ -166,21 +144,9 @@ async def test_a_version_that_lacks_changes_does_not_serve(
     assert (await asked(at_work, "toxic owl"))[0] == "b"
 
 
-def refuses(word: str) -> Callable[[Sequence[str]], None]:
-    """A mood that refuses texts with a word."""
-
-    def mood(texts: Sequence[str]) -> None:
-        if any(word in text for text in texts):
-            raise EmbeddingRefused(word)
-
-    return mood
-
-
 async def test_what_is_erased_leaves_the_former_version_too(at_work: Following) -> None:
     """M4, S10 an erasure is confirmed when no version holds the memory, and not before."""
-    at_work.graph.say(SPACE, plain_state("doomed", 1, "red fox"))
-    at_work.graph.say(SPACE, plain_state("kept", 2, "red owl"))
-    await at_work.reached(2)
+    await at_work.write(plain_state("doomed", 1, "red fox"), plain_state("kept", 2, "red owl"))
     await at_work.reindex(SPACE, OTHER.model_id)
     await serves(at_work, OTHER)
 
@@ -196,8 +162,7 @@ async def test_what_is_erased_leaves_the_former_version_too(at_work: Following) 
 
 async def test_what_cannot_be_done_says_why(at_work: Following) -> None:
     """S10 typed errors: an unknown model, no former version, a second one at once."""
-    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
-    await at_work.reached(1)
+    await at_work.write(plain_state("a", 1, "red fox"))
 
     with pytest.raises(ModelUnknown, match="words, other words"):
         await at_work.reindex(SPACE, "gpt")
@@ -216,17 +181,16 @@ async def test_a_question_from_before_the_swap_is_answered_by_the_former_version
     at_work: Following,
 ) -> None:
     """S10 a query that was embedded a moment before the swap finds what it would have found."""
-    at_work.graph.say(SPACE, plain_state("own id", 1, "red fox"))
-    await at_work.reached(1)
+    await at_work.write(plain_state("own id", 1, "red fox"))
     index, vector = at_work.lab.index, at_work.embedder.vector("red fox")
     before = Question(ready(vector), "red fox", SCOPE, WordEmbedder.model)
     await at_work.reindex(SPACE, OTHER.model_id)
     await serves(at_work, OTHER)
 
     found = await index.ask(SPACE, before)
-    near = await index.near(SPACE, vector, SCOPE, 5, -1.0, model=WordEmbedder.model)
+    near = await index.near(SPACE, vector, WordEmbedder.model, NearQuery(SCOPE, 5))
 
-    assert [index.id_of(SPACE, item) for item in found.candidates.items] == ["own id"]
+    assert [index.id_of(SPACE, item) for item in found.items] == ["own id"]
     assert [each.id for each in near] == ["own id"]
     assert near[0].similarity == pytest.approx(1.0, abs=0.001)
     assert await at_work.reindex.remove(SPACE, Version.FORMER)
@@ -238,14 +202,13 @@ async def test_vectors_of_another_model_are_neither_written_nor_compared(
     at_work: Following, other: OtherWords
 ) -> None:
     """S10 mixing is refused: the guard of writes, of questions and of near ones."""
-    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
-    await at_work.reached(1)
+    await at_work.write(plain_state("a", 1, "red fox"))
     index, vector = at_work.lab.index, other.vector("red fox")
 
     with pytest.raises(ModelReplaced):
         await index.ask(SPACE, Question(ready(vector), "red fox", SCOPE, OTHER))
     with pytest.raises(ModelReplaced):
-        await index.near(SPACE, vector, SCOPE, 5, -1.0, model=OTHER)
+        await index.near(SPACE, vector, OTHER, NearQuery(SCOPE, 5))
     batch = Batch(2, NOW, states=[(plain_state("b", 2), vector)], model=OTHER)
     with pytest.raises(ModelReplaced):
         await index.apply(SPACE, batch)
@@ -255,8 +218,7 @@ async def test_another_build_begins_just_after_a_swap(at_work: Following) -> Non
     """B1 Whenever a reindex or a roll back begins, each ends, and so do those of other spaces."""
     await at_work.lab.index.begin("second", "epoch-1")
     for space in (SPACE, "second"):
-        at_work.graph.say(space, plain_state("a", 1, "red fox"))
-        await at_work.reached(1, space)
+        await at_work.write(plain_state("a", 1, "red fox"), space=space)
     await at_work.reindex(SPACE, OTHER.model_id)
     await serves(at_work, OTHER)
     async with at_work.context.write_locks[SPACE]:  # a slow write, while whoever builds comes here
@@ -274,8 +236,7 @@ async def test_a_version_that_is_removed_while_it_is_built_ends_no_other_build(
     at_work: Following,
 ) -> None:
     """B1 Its builder ends without an error, and the next build of the space serves."""
-    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
-    await at_work.reached(1)
+    await at_work.write(plain_state("a", 1, "red fox"))
     index = at_work.lab.index
     for turns in range(12):  # the part is gone at each place where the builder waits
         await at_work.reindex(SPACE, OTHER.model_id)
@@ -292,9 +253,7 @@ async def test_a_version_that_is_removed_while_it_is_built_ends_no_other_build(
 @pytest.mark.parametrize("points", [3, pytest.param(20, marks=pytest.mark.soak)])
 async def test_a_builder_that_is_killed_goes_on(at_work: Following, points: int) -> None:
     """B1 Must hold: at any place where it waits, it goes on by itself, and the new one serves."""
-    for seq in range(1, 21):
-        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, f"fox number{seq}"))
-    await at_work.reached(20)
+    await at_work.write(*numbered(20))
     with mortal():
         for point in range(points):
             model = OTHER if at_work.lab.index.model(SPACE) == WordEmbedder.model else None
@@ -314,10 +273,8 @@ async def test_a_follower_that_dies_follows_again_and_alone(
 ) -> None:
     """S10 B1 A bug in one space's follower keeps no other space waiting, and loses no change."""
     other = "second"
-    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
-    at_work.graph.say(other, plain_state("a", 1, "red fox"))
-    await at_work.reached(1, SPACE)
-    await at_work.reached(1, other)
+    for space in (SPACE, other):
+        await at_work.write(plain_state("a", 1, "red fox"), space=space)
     reads = SpaceFollower._reads
 
     async def broken(self: SpaceFollower) -> None:
@@ -334,8 +291,7 @@ async def test_a_follower_that_dies_follows_again_and_alone(
             await until(lambda: at_work.background.fails("follow a space", SPACE))
             for seq in range(2, 250):  # more than a dead follower's queue could hold
                 at_work.graph.say(SPACE, plain_state(f"m{seq}", seq + 1, f"owl number{seq}"))
-                at_work.graph.say(other, plain_state(f"m{seq}", seq, f"owl number{seq}"))
-                await at_work.reached(seq, other)
+                await at_work.write(plain_state(f"m{seq}", seq, f"owl number{seq}"), space=other)
             assert at_work.background.fails("follow a space", SPACE)
             assert not at_work.background.is_stuck
         state = await at_work.reached(250)
@@ -346,9 +302,7 @@ async def test_a_follower_that_dies_follows_again_and_alone(
 async def test_parked_changes_are_listed_and_tried_again_on_demand(at_work: Following) -> None:
     """S10 poison rows have a list with their reasons, in pages, and a way to try them again."""
     at_work.embedder.mood = refuses("toxic")
-    for seq in range(1, 6):
-        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, f"toxic owl number{seq}"))
-    await at_work.reached(5)
+    await at_work.write(*numbered(5, said="toxic owl number"))
     parked = ParkedChanges(at_work.context)
 
     first = await parked.page(SPACE, 0, 3)

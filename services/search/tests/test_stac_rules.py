@@ -1,9 +1,11 @@
 """STAC: bands, next actions and lines."""
 
+from enum import Enum
 from math import log
 
 import numpy as np
 import pytest
+from concord.search.v1 import search_pb2
 from concord_search.domain.confidence import Band, Confidence, Logit
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.ranking import Breakdown, SignalPart
@@ -18,7 +20,16 @@ from concord_search.domain.stac import (
     lines,
     next_action,
 )
+from concord_search.ports.index import Version
+from concord_search.ports.judges import CheckStatus
+from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
+ENUMS = [
+    (Band, search_pb2.ConfidenceBand),
+    (NextAction, search_pb2.NextAction),
+    (CheckStatus, search_pb2.StatementCheckStatus),
+    (Version, search_pb2.IndexVersionRole),
+]
 LIMITS = Thresholds()
 PLAIN = Case(Band.MEDIUM)
 
@@ -27,6 +38,18 @@ def result(composite: float = 0.5, **scores: float) -> Breakdown:
     """A result with the signals named."""
     parts = tuple(SignalPart(name, score, 0.1) for name, score in scores.items())
     return Breakdown(composite, parts, ())
+
+
+@pytest.mark.parametrize(("ours", "contract"), ENUMS)
+def test_each_member_has_the_name_of_the_contracts(
+    ours: type[Enum], contract: EnumTypeWrapper
+) -> None:
+    """S5 S6 S10 Replies name members by it; none is sent as UNSPECIFIED."""
+    first, *others = contract.keys()
+
+    assert {each.removeprefix(first.removesuffix("UNSPECIFIED")) for each in others} == {
+        each.name for each in ours
+    }
 
 
 def test_the_band_follows_the_calibrated_probabilities() -> None:
@@ -247,17 +270,12 @@ def test_overlap_is_told_in_a_word(overlap: float, word: str) -> None:
     ],
 )
 def test_the_caller_chooses_the_lines(wanted: StacOptions, starts: list[str]) -> None:
-    """S5 max_lines, show_why, show_next."""
+    """S5 max_lines, show_why, show_next; an empty reply still has its next line."""
     said = lines([result()], "", "x", wanted, LIMITS, PLAIN)
+    of_nothing = lines([], "", "", wanted, LIMITS, PLAIN)
 
     assert [line.split(":")[0] for line in said] == starts
-
-
-def test_nothing_found_says_what_to_do() -> None:
-    """S5 an empty reply still has its next line."""
-    said = lines([], "", "", StacOptions(), LIMITS, PLAIN)
-
-    assert [line.split(":")[0] for line in said] == ["Next"]
+    assert [line.split(":")[0] for line in of_nothing] == ["Next"] * wanted.show_next
 
 
 @pytest.mark.parametrize("thresholds", [{"ask_vector": 1.1}, {"ask_domain": -0.1}])

@@ -13,7 +13,7 @@ from concord.graph.v1 import feed_pb2
 from concord.search.v1 import search_pb2
 from concord_search.bootstrap import SearchApp, build
 from concord_search.config import IndexConfig
-from concord_search.ports import EmbeddingModel, Vector, Vectors
+from concord_search.ports.embedder import EmbeddingModel, Vector, Vectors
 from concord_testing.serving import Serving, serving
 from contract_dissonance import with_dissonance
 from contract_governance import governed_live

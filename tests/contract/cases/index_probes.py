@@ -6,7 +6,7 @@ from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import NEVER
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch, NearQuery
 from contract_live import NOW
 from contract_search import WordVectors
 
@@ -55,7 +55,7 @@ async def an_old_event_comes_late(folder: Path) -> bool:
         asked = await embedder.embed_query("coffee")
         scope = Scope(NOW + 9, Superseded.EXCLUDE, MemoryFilter())
         found = [
-            each.seq for each in await index.near("a", asked, scope, 9, -1.0, model=embedder.model)
+            each.seq for each in await index.near("a", asked, embedder.model, NearQuery(scope, 9))
         ]
         return found != [2]
     finally:

@@ -15,14 +15,11 @@ class Bm25:
         self._model = qdrant.Bm25(qdrant.Bm25Config(language="english"))
 
     def of_document(self, text: str) -> qdrant.SparseVector:
-        """The weights of an indexed text."""
         return self._model.embed_document(text)
 
     def of_query(self, text: str) -> qdrant.SparseVector | None:
-        """The weights of a query's text; None when it holds only stop words."""
         weights = self._model.embed_query(text)
         return weights if weights.indices else None
 
     def terms_of(self, weights: qdrant.SparseVector) -> Sequence[int]:
-        """The numbers of the words that have weights."""
         return weights.indices

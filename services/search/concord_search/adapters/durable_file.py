@@ -2,7 +2,28 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
+
+from concord_search.domain.errors import IndexCorrupt
+
+T = TypeVar("T")
+
+
+def read_json(path: Path, parsed: Callable[[Any], T], absent: T) -> T:
+    """What `parsed` makes of a file that `replace_json` wrote; `absent` without a file.
+
+    Raises `IndexCorrupt`.
+    """
+    try:
+        return parsed(json.loads(path.read_text("utf-8")))
+    except FileNotFoundError:
+        return absent
+    except (OSError, ValueError, AttributeError) as error:
+        raise IndexCorrupt(
+            f"{path} cannot be read. Delete {path.parent}: it is rebuilt from graph."
+        ) from error
 
 
 def replace_json(path: Path, content: object) -> None:

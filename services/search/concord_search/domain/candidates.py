@@ -45,6 +45,8 @@ class Talk:
 class Candidates:
     """The candidates of one query, in the order of the index. Every array has shape (n,).
 
+    They are memories, or constitutive edges (`is_edge`) where the query asks for these, too.
+
     `items`: the index's own names of the memories; `seqs`: the changes that made the scored states.
     `cosine`: raw, in [-1, 1]; `lexical`: the raw BM25 score, 0 for a memory that is not among the
     best of the branch of words; `fusion`: the sum of both branches' normalised scores, in [0, 2].
@@ -52,8 +54,8 @@ class Candidates:
     `shared_concepts` and `all_concepts`: the sizes of intersection and union with the query's.
     `coactivation`, in [0, 1]: how often it was read together with the session's memories; NaN
     without a session. `holds`, shape (n, terms): which of the query's terms each holds;
-    `term_weights`, shape (terms,): their inverse document frequencies; `known_terms`: whether any
-    memory holds them. `lengths`: how many different terms each holds.
+    `term_weights`, shape (terms,): their inverse document frequencies. `lengths`: how many
+    different terms each holds.
     Times are microseconds; `importance` is a number in [0, 1].
     """
 
@@ -68,18 +70,22 @@ class Candidates:
     importance: Floats
     access_count: Ints
     last_access: Ints
-    created: Ints
     valid_from: Ints
     coactivation: Floats
     is_head: Bools
+    is_edge: Bools
     holds: Bools
     term_weights: Floats
-    known_terms: Bools
     lengths: Ints
     talk: Talk
 
     def __len__(self) -> int:
         return len(self.items)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the query holds a word that is searched for."""
+        return len(self.term_weights) > 0
 
 
 _NO_FLOATS, _NO_INTS = np.zeros(0), np.zeros(0, dtype=np.int64)
@@ -97,13 +103,12 @@ NO_CANDIDATES = Candidates(
     importance=_NO_FLOATS,
     access_count=_NO_INTS,
     last_access=_NO_INTS,
-    created=_NO_INTS,
     valid_from=_NO_INTS,
     coactivation=_NO_FLOATS,
     is_head=_NO_BOOLS,
+    is_edge=_NO_BOOLS,
     holds=_NO_BOOLS.reshape(0, 0),
     term_weights=_NO_FLOATS,
-    known_terms=_NO_BOOLS,
     lengths=_NO_INTS,
     talk=Talk(
         kind=_NO_INTS,

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from concord_search.domain.confidence import COMPARED, Band, evidence, rarest
 from concord_search.domain.memory import Talk
-from concord_search.domain.profiles import Profiles
 from concord_search.domain.ranking import Ranking
 
 
@@ -24,12 +23,13 @@ class Certainty:
     lacks_rarest: bool = False
 
 
-def certainties(ranking: Ranking, rows: Sequence[int], profiles: Profiles) -> dict[int, Certainty]:
+def certainties(ranking: Ranking, rows: Sequence[int]) -> dict[int, Certainty]:
     """The certainty of some rows; each is compared with the best of all rows, not of its page."""
     found = ranking.found
     compared = list(dict.fromkeys([*ranking.order[:COMPARED].tolist(), *rows]))
     shown = evidence(found, ranking.scores, ranking.composite, compared)
     kinds = found.talk.kind[compared].tolist()
+    profiles = ranking.profiles
     bands = {kind: profiles.of(Talk(kind)).confidence.bands(shown) for kind in {*kinds}}
     asks = found.talk.asks[compared].tolist()
     lacks = (rarest(found)[compared] < 1).tolist()

@@ -19,7 +19,7 @@ from concord_search.domain.candidates import Candidates, Floats
 
 
 class Band(Enum):
-    """How sure a result is; UNKNOWN if nothing was found."""
+    """How sure a result is, by the contract's names; UNKNOWN if nothing was found."""
 
     UNKNOWN = "unknown"
     LOW = "low"
@@ -74,19 +74,6 @@ class Confidence:
             Band.LOW if is_low else Band.HIGH if is_high else Band.MEDIUM
             for is_low, is_high in zip(low.tolist(), high.tolist(), strict=True)
         ]
-
-
-ANSWERABLE = (
-    *("cosine", "best_cosine", "mean_cosine", "composite", "coverage_cosine"),
-    *("best_coverage", "mean_coverage", "best_concepts"),
-)
-"""The evidence that the memory can answer the query."""
-
-RIGHT = (
-    *("stands_out", "beats_next", "composite", "composite_lead"),
-    *("coverage_cosine", "held", "lexical", "ranks", "says_when"),
-)
-"""The evidence that a result is right."""
 
 
 def evidence(

@@ -17,7 +17,7 @@ SESSION_BEST = 3
 
 def signals(found: Candidates, asked: Asked) -> Mapping[str, Floats]:
     """The context signals of every candidate, by name."""
-    talk, fused = found.talk, fusion(found)
+    talk, fused = found.talk, standing(found.fusion)
     before, after = (standing(each.fusion) for each in (talk.before, talk.after))
     named = talk.speaker_named | (asked.first_person & (talk.kind == Talk.OF_USER))
     answers = talk.before.asks & ~talk.asks
@@ -29,11 +29,6 @@ def signals(found: Candidates, asked: Asked) -> Mapping[str, Floats]:
         "context_answer": np.where(answers, before, 0.0),
     }
     return {name: np.where(talk.session == 0, np.nan, each) for name, each in scores.items()}
-
-
-def fusion(found: Candidates) -> Floats:
-    """Each candidate's fused score, brought into [0, 1]."""
-    return standing(found.fusion)
 
 
 def standing(fused: Floats) -> Floats:

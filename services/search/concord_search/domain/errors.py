@@ -173,10 +173,6 @@ class IndexMissing(SearchError):
         )
 
 
-class JudgesUnavailable(SearchError):
-    """Dissonance does not answer."""
-
-
 class EmbeddingUnavailable(_Unreachable):
     """The embedder does not answer at the moment."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from concord_search.domain.instants import PRESENT, AsOf, Micros, days_between
+from concord_search.domain.instants import DAY, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState, parent_domain
 from concord_search.domain.ranking import Breakdown, SignalPart
 
@@ -25,22 +25,20 @@ class Context:
     now: Micros
     as_of: AsOf = PRESENT
 
-    @property
-    def shared(self) -> list[str]:
-        """The concepts that query and memory share, in the memory's order."""
-        wanted = set(self.query_concepts)
-        return [concept for concept in self.memory.concepts if concept in wanted]
+
+Reason = Callable[[SignalPart, Context], str]
 
 
 def reason(part: SignalPart, context: Context) -> str:
     """One signal's reason, in words for people."""
-    return _REASONS[part.name](part, context)
+    _, said = _EXPLAINED[part.name]
+    return said(part, context)
 
 
 def relevance_reason(breakdown: Breakdown, context: Context) -> str:
     """One sentence: the two signals that contributed most, their values, and as of when."""
     strongest = sorted(breakdown.parts, key=lambda part: -part.contribution)[:2]
-    said = " and ".join(f"{_TITLES[p.name]} ({reason(p, context)})" for p in strongest)
+    said = " and ".join(f"{_EXPLAINED[p.name][0]} ({reason(p, context)})" for p in strongest)
     when = context.as_of.in_words()
     sentence = (
         f"{when}, it surfaced mostly by {said}." if when else f"it surfaced mostly by {said}."
@@ -50,7 +48,7 @@ def relevance_reason(breakdown: Breakdown, context: Context) -> str:
 
 def ago(then: Micros, now: Micros) -> str:
     """The time since an instant in words, in the largest whole unit."""
-    days = days_between(then, now)
+    days = max(0, now - then) / DAY
     if days >= 1:
         return _counted(int(days), "day")
     if days * 24 >= 1:
@@ -64,12 +62,8 @@ def _counted(number: int, unit: str) -> str:
     return f"{number} {unit}{'' if number == 1 else 's'} ago"
 
 
-def _similarity(part: SignalPart, _: Context) -> str:
-    return f"cosine {part.score:.2f} with the query"
-
-
 def _overlap(_: SignalPart, context: Context) -> str:
-    shared = context.shared
+    shared = context.memory.shared(context.query_concepts)
     return f"shares {', '.join(shared)}" if shared else "shares no concept with the query"
 
 
@@ -96,32 +90,6 @@ def _temporal(_: SignalPart, context: Context) -> str:
     return f"{verb} {ago(memory.valid_from, context.now)}"
 
 
-def _lexical(part: SignalPart, _: Context) -> str:
-    if part.score <= 0.0:
-        return "shares no searched word"
-    return f"holds {part.score:.0%} of the query's words, by weight"
-
-
-def _coactivation(part: SignalPart, _: Context) -> str:
-    if part.score <= 0.0:
-        return "not read with what this session read"
-    return f"read together with what this session read, {part.score:.2f} of 1"
-
-
-def _fusion(part: SignalPart, _: Context) -> str:
-    return f"stands out by words and meaning, {part.score:.2f} of 1"
-
-
-def _window(part: SignalPart, _: Context) -> str:
-    return f"with what is said beside it, holds {part.score:.0%} of the query's words, by weight"
-
-
-def _neighbours(part: SignalPart, _: Context) -> str:
-    if part.score <= 0.0:
-        return "nothing beside it matches"
-    return f"what is said beside it matches, {part.score:.2f} of 1"
-
-
 def _session(part: SignalPart, context: Context) -> str:
     return f"the best of its session {context.memory.session_id} match, {part.score:.2f} of 1"
 
@@ -131,64 +99,60 @@ def _speaker(part: SignalPart, context: Context) -> str:
     return f"{speaker} is asked about" if part.score else "the query does not name who said it"
 
 
-def _answer(part: SignalPart, _: Context) -> str:
-    if part.score <= 0.0:
-        return "no question that matches stands before it"
-    return f"comes right after a question that matches, {part.score:.2f} of 1"
-
-
-def _statement(part: SignalPart, _: Context) -> str:
-    return "it states something" if part.score else "it is a question itself"
-
-
-def _says_when(part: SignalPart, _: Context) -> str:
-    return "it names a time, which is asked for" if part.score else "it names no time"
-
-
-def _length(part: SignalPart, _: Context) -> str:
-    return f"says much, {part.score:.2f} of 1"
-
-
 def _head(_: SignalPart, context: Context) -> str:
     count = context.memory.predecessors
     return f"current: it replaces {count} older {'memory' if count == 1 else 'memories'}"
 
 
-_REASONS: dict[str, Callable[[SignalPart, Context], str]] = {
-    "vector_similarity": _similarity,
-    "concept_overlap": _overlap,
-    "domain_match": _domain,
-    "authority": _authority,
-    "temporal": _temporal,
-    "lexical": _lexical,
-    "coactivation": _coactivation,
-    "fusion": _fusion,
-    "context_window": _window,
-    "context_neighbours": _neighbours,
-    "context_session": _session,
-    "context_speaker": _speaker,
-    "context_answer": _answer,
-    "statement": _statement,
-    "says_when": _says_when,
-    "length": _length,
-    "head_of_chain": _head,
+def _scored(some: str, none: str = "") -> Reason:
+    """The reason of a signal whose score says all: `some` with the score, `none` for a score of 0.
+
+    Without `none`, a score of 0 is shown as any other.
+    """
+    return lambda part, _: some.format(part.score) if part.score > 0.0 or not none else none
+
+
+_EXPLAINED: dict[str, tuple[str, Reason]] = {
+    "vector_similarity": ("similar meaning", _scored("cosine {:.2f} with the query")),
+    "concept_overlap": ("concepts", _overlap),
+    "domain_match": ("domain", _domain),
+    "authority": ("authority", _authority),
+    "temporal": ("recency", _temporal),
+    "lexical": (
+        "matching words",
+        _scored("holds {:.0%} of the query's words, by weight", "shares no searched word"),
+    ),
+    "coactivation": (
+        "being read together",
+        _scored(
+            "read together with what this session read, {:.2f} of 1",
+            "not read with what this session read",
+        ),
+    ),
+    "fusion": ("standing out", _scored("stands out by words and meaning, {:.2f} of 1")),
+    "context_window": (
+        "words around it",
+        _scored("with what is said beside it, holds {:.0%} of the query's words, by weight"),
+    ),
+    "context_neighbours": (
+        "what stands beside it",
+        _scored("what is said beside it matches, {:.2f} of 1", "nothing beside it matches"),
+    ),
+    "context_session": ("its session", _session),
+    "context_speaker": ("who said it", _speaker),
+    "context_answer": (
+        "answering a question",
+        _scored(
+            "comes right after a question that matches, {:.2f} of 1",
+            "no question that matches stands before it",
+        ),
+    ),
+    "statement": ("being a statement", _scored("it states something", "it is a question itself")),
+    "says_when": (
+        "naming a time",
+        _scored("it names a time, which is asked for", "it names no time"),
+    ),
+    "length": ("length", _scored("says much, {:.2f} of 1")),
+    "head_of_chain": ("being current", _head),
 }
-_TITLES = {
-    "vector_similarity": "similar meaning",
-    "concept_overlap": "concepts",
-    "domain_match": "domain",
-    "authority": "authority",
-    "temporal": "recency",
-    "lexical": "matching words",
-    "coactivation": "being read together",
-    "fusion": "standing out",
-    "context_window": "words around it",
-    "context_neighbours": "what stands beside it",
-    "context_session": "its session",
-    "context_speaker": "who said it",
-    "context_answer": "answering a question",
-    "statement": "being a statement",
-    "says_when": "naming a time",
-    "length": "length",
-    "head_of_chain": "being current",
-}
+"""By signal, its title in a sentence and its reason."""

@@ -96,7 +96,8 @@ def voted(
     if vote.helpful is None:
         return known, (query, kept, None)
     voter = Votes(vote.principal, query["weight"], query["constitutive_first"], 0, 0)
-    mine = next((each for each in known.counts if _same_count(each, voter)), voter)
+    alike = (each for each in known.counts if replace(each, helpful=0, unhelpful=0) == voter)
+    mine = next(alike, voter)
     others = (each for each in known.counts if each is not mine)
     mine = replace(
         mine,
@@ -114,7 +115,3 @@ def claimed(
     before = suggested.get("memory_ids", [])
     taken = [each for each in memory_ids if each not in set(before)][:limit]
     return taken, [{"memory_ids": [*before, *taken][-MOST_SUGGESTED:]}] if taken else []
-
-
-def _same_count(one: Votes, other: Votes) -> bool:
-    return replace(one, helpful=0, unhelpful=0) == other

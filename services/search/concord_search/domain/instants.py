@@ -1,10 +1,14 @@
 """Instants as integer microseconds since 1970 UTC: the form of all times in search."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 Micros = int
 """Microseconds since 1970-01-01 UTC."""
+
+Clock = Callable[[], Micros]
+"""Tells the time now."""
 
 DAY: Micros = 86_400_000_000
 NEVER: Micros = 1 << 62
@@ -35,8 +39,3 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def iso(instant: Micros) -> str:
     """Writes an instant as ISO 8601 in UTC, to the microsecond."""
     return (_EPOCH + timedelta(microseconds=instant)).isoformat()
-
-
-def days_between(earlier: Micros, later: Micros) -> float:
-    """Days from one instant to another, fractional; never negative."""
-    return max(0, later - earlier) / DAY

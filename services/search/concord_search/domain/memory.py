@@ -102,6 +102,10 @@ class MemoryState:
         """Whether it is the head of a chain: it replaces others, and nothing replaces it."""
         return self.predecessors > 0 and self.superseded_from == NEVER
 
+    def shared(self, concepts: Sequence[str]) -> list[str]:
+        """Its concepts that are among those of a query, in its own order."""
+        return [each for each in self.concepts if each in concepts]
+
     def current_at(self, instant: Micros) -> bool:
         """Whether it held at an instant: by its stated valid time, and not superseded."""
         return self.valid_from <= instant < min(self.stated_until, self.superseded_from)
@@ -129,9 +133,9 @@ class Ending:
     record_time: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Parked:
-    """A change that could not be applied and was set aside."""
+    """A change that could not be applied and was set aside; in the order of the feed."""
 
     seq: int
     item_id: str

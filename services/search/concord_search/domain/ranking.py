@@ -38,9 +38,9 @@ class Breakdown(NamedTuple):
     parts: tuple[SignalPart, ...]
     dropped: tuple[tuple[str, str], ...]
 
-    def score(self, name: str, absent: float = 0.0) -> float:
-        """A signal's score, or `absent` if it has no data."""
-        return next((part.score for part in self.parts if part.name == name), absent)
+    def score(self, name: str) -> float:
+        """A signal's score, or 0 if it has no data."""
+        return next((part.score for part in self.parts if part.name == name), 0.0)
 
 
 class Ranking:
@@ -48,6 +48,7 @@ class Ranking:
 
     def __init__(self, found: Candidates, query: QueryFacts, profiles: Profiles) -> None:
         self.found = found
+        self.profiles = profiles
         self.scores = signals.scores(found, query)
         self._scores = np.array(list(self.scores.values()))
         table = np.array([profiles.of(talk).weights.values(self.scores) for talk in Talk])

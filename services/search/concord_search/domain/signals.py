@@ -71,7 +71,6 @@ class QueryFacts:
     now: Micros
     has_domain: bool
     has_concepts: bool
-    has_words: bool
     asked: Asked = NOTHING_ASKED
 
 
@@ -104,8 +103,8 @@ def scores(found: Candidates, query: QueryFacts) -> dict[str, Floats]:
         "coactivation": found.coactivation,
         "authority": authority(found),
         "temporal": temporal(found, query.now),
-        "lexical": context.share(found, found.holds) if query.has_words else nothing,
-        "fusion": context.fusion(found),
+        "lexical": context.share(found, found.holds) if found.has_words else nothing,
+        "fusion": context.standing(found.fusion),
         **context.signals(found, query.asked),
         "statement": np.where(is_turn, 1.0 - found.talk.asks, np.nan),
         "says_when": found.talk.says_when.astype(np.float64) if query.asked.when else nothing,

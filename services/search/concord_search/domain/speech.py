@@ -40,7 +40,7 @@ class Asked:
     @classmethod
     def by(cls, query: str) -> "Asked":
         """Reads both from the words of a query."""
-        return cls(asks_when(query), _FIRST_PERSON.search(query) is not None)
+        return cls(_ASKS_WHEN.search(query) is not None, _FIRST_PERSON.search(query) is not None)
 
 
 NOTHING_ASKED = Asked()
@@ -54,11 +54,6 @@ def asks(text: str) -> bool:
 def says_when(text: str) -> bool:
     """Whether a text names a time in words, or a year."""
     return _WHEN.search(text) is not None
-
-
-def asks_when(text: str) -> bool:
-    """Whether a question wants a time."""
-    return _ASKS_WHEN.search(text) is not None
 
 
 def asks_of_the_past(text: str) -> bool:

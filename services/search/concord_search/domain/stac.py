@@ -12,7 +12,7 @@ MAX_LINES = 3
 
 
 class NextAction(Enum):
-    """What to do with the results."""
+    """What to do with the results, by the contract's names."""
 
     ACCEPT = "accept"
     ASK = "ask"
@@ -165,7 +165,8 @@ def lines(  # noqa: PLR0917 - one argument per part of the lines
 def _next(action: NextAction, case: Case) -> str:
     said = _NEXT[action]
     if case.preference is not None:
-        said = _prefer(case.preference)
+        kept, other = case.preference.preferred_id, case.preference.other_id
+        said = f"prefer {kept}, and say that {other} conflicts with it."
     elif action is NextAction.WAIT:
         said = f"ask again: the index lacks the last {case.lag} changes, or demand freshness."
     elif action is NextAction.REFINE and case.words:
@@ -193,12 +194,6 @@ def _why_surfaced(top: Breakdown, domain: str, count: int, limits: Thresholds) -
     if "concept_overlap" not in said:
         word = "UNKNOWN"
     return f"Why: {shown}; concept overlap: {word}; domain: {domain or 'none'}. Found {count}."
-
-
-def _prefer(preference: Preference) -> str:
-    return (
-        f"prefer {preference.preferred_id}, and say that {preference.other_id} conflicts with it."
-    )
 
 
 _DIGITS = 9

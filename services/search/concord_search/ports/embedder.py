@@ -22,6 +22,11 @@ class EmbeddingModel:
     dimension: int
     revision: str
 
+    @property
+    def in_words(self) -> str:
+        """The model in words for people."""
+        return f"{self.model_id} ({self.dimension} dimensions, revision {self.revision[:12]})"
+
 
 class Embedder(Protocol):
     """Turns texts into vectors of one model.

@@ -98,8 +98,8 @@ class Assessed:
     health: object
 
 
-class Graph(Protocol):
-    """The truth: the changes of memories, and their states.
+class Feed(Protocol):
+    """The truth, as an index follows it: the changes of memories, and their states.
 
     Every method raises `GraphUnavailable` when graph does not answer, and `GraphRefused` when it
     answers with a refusal that asking again would not change.
@@ -149,6 +149,14 @@ class Graph(Protocol):
         """Constitutive edges as of an instant, in order, each as a sentence; None for any other."""
         ...
 
+    async def confirm_erase(self, space: str, memory_id: str) -> None:
+        """Confirms that the index holds nothing more of an erased memory; again changes nothing."""
+        ...
+
+
+class Graph(Feed, Protocol):
+    """The truth, with what searches and assessments ask of it beside the states."""
+
     async def statements(
         self, space: str, node: str, as_of: AsOf = PRESENT
     ) -> Sequence[Statement] | None:
@@ -162,10 +170,6 @@ class Graph(Protocol):
         Superseded edges count; an edge outside its stated interval does not. Raises `NodeUnknown`,
         and `FilterUnsupported` where graph does not show all of them.
         """
-        ...
-
-    async def confirm_erase(self, space: str, memory_id: str) -> None:
-        """Confirms that the index holds nothing more of an erased memory; again changes nothing."""
         ...
 
     async def conflicts(

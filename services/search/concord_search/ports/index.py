@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from concord_search.domain.candidates import NO_CANDIDATES, Bools, Candidates, Floats
+from concord_search.domain.candidates import NO_CANDIDATES, Candidates, Floats
 from concord_search.domain.digests import State
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
@@ -40,20 +40,22 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class NearQuery:
+    """Which near memories are asked for: those in a scope with the largest cosines, at most `limit`
+    of them and none below `least`."""
+
+    scope: Scope
+    limit: int
+    least: float = -1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Near:
     """A memory near to something: its id, the state compared, and the raw cosine."""
 
     id: str
     seq: int
     similarity: float
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The answer to a question: the candidates, and whether the text held a searched word."""
-
-    candidates: Candidates
-    has_words: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +74,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The answer to a question by the integrative formula: the candidates, which are memories and
-    edges, best first, and by candidate whether it is an edge and the factors of its place, each of
-    shape (n,)."""
+    """The answer to a question by the integrative formula: the candidates, best first, and the
+    factors of their places, each of shape (n,)."""
 
-    found: Found
-    is_edge: Bools
+    candidates: Candidates
     text_relevance: Floats
     factor: Floats
     recency: Floats
@@ -88,11 +88,7 @@ class Weighed:
         return Place(*(float(column[row]) for column in columns))
 
 
-NOTHING_WEIGHED = Weighed(
-    Found(NO_CANDIDATES, has_words=False),
-    np.zeros(0, dtype=np.bool_),
-    *(np.zeros(0) for _ in range(3)),
-)
+NOTHING_WEIGHED = Weighed(NO_CANDIDATES, *(np.zeros(0) for _ in range(3)))
 """The answer where nothing is."""
 
 
@@ -151,7 +147,11 @@ OnPart = Callable[[int, int], None]
 
 
 class Index(Protocol):
-    """The derived index, one part per space; nothing is shared between parts.
+    """The derived index of each space, in up to three versions; nothing is shared between spaces.
+
+    Without another word a method is about the version that serves. A question is also answered by
+    the former one, where only that has vectors of its model: it served when the question was
+    embedded.
 
     What `apply` returned from survives the death of the process. Applying again what was applied
     changes nothing. An older state never overwrites a newer one. It promises no order among
@@ -159,8 +159,8 @@ class Index(Protocol):
     gets `ModelReplaced` where the part has vectors of another one.
     """
 
-    async def states(self) -> Mapping[str, IndexState]:
-        """Every space that has a part, with how far it has followed."""
+    async def states(self, version: Version = Version.SERVING) -> Mapping[str, IndexState]:
+        """Every space that has this version, with how far that has followed."""
         ...
 
     def model(self, space: str) -> EmbeddingModel:
@@ -190,7 +190,7 @@ class Index(Protocol):
         """Removes a part; does nothing without it."""
         ...
 
-    async def apply(self, space: str, batch: Batch) -> None:
+    async def apply(self, space: str, batch: Batch, version: Version = Version.SERVING) -> None:
         """Applies changes. Raises `IndexCorrupt`, before it applies any `ModelReplaced`, and
         `IndexDiskFull` or `IndexUnavailable`.
 
@@ -198,11 +198,13 @@ class Index(Protocol):
         """
         ...
 
-    async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
-        """For each state, whether it needs a vector that the index does not have."""
+    async def unembedded(
+        self, space: str, states: Sequence[MemoryState], version: Version = Version.SERVING
+    ) -> list[bool]:
+        """For each state, whether it needs a vector that the version does not have."""
         ...
 
-    async def ask(self, space: str, question: Question) -> Found:
+    async def ask(self, space: str, question: Question) -> Candidates:
         """The candidates for a question; none for a space without a part.
 
         This and what else reads raises `IndexUnavailable` where a server does not answer.
@@ -217,20 +219,13 @@ class Index(Protocol):
         ...
 
     async def near(
-        self,
-        space: str,
-        vector: Vector,
-        scope: Scope,
-        limit: int,
-        least: float,
-        *,
-        model: EmbeddingModel,
+        self, space: str, vector: Vector, model: EmbeddingModel, query: NearQuery
     ) -> list[Near]:
-        """Memories by cosine, descending, none below `least`."""
+        """Memories near to a vector, by cosine, descending."""
         ...
 
     async def near_each(
-        self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
+        self, space: str, ids: Sequence[str], query: NearQuery
     ) -> list[Sequence[Near] | None]:
         """What is near to each memory's newest indexed state, as `near` says it, without itself.
 
@@ -253,9 +248,10 @@ class Index(Protocol):
         ...
 
     async def scrub(self, space: str) -> Sequence[str]:
-        """Makes a space's files anew, without what was erased; returns what was unconfirmed.
+        """Makes the files of the serving and the former version anew, without what was erased.
 
-        Searches and changes go on meanwhile. Raises `IndexCorrupt` or `IndexDiskFull`.
+        Searches and changes go on meanwhile; not while a `NEXT` is built: that may still write what
+        was erased. Returns what was unconfirmed. Raises `IndexCorrupt` or `IndexDiskFull`.
         """
         ...
 
@@ -265,38 +261,6 @@ class Index(Protocol):
 
     def id_of(self, space: str, item: str) -> str:
         """The id of a memory by the index's own name for it (`Candidates.items`)."""
-        ...
-
-    async def close(self) -> None:
-        """Writes everything out and lets go."""
-        ...
-
-
-class VersionedIndex(Index, Protocol):
-    """An index whose parts have up to three versions. Without another word it is the one that
-    serves; a question is also answered by the former one, where only that has vectors of its model:
-    it served when the question was embedded.
-    """
-
-    async def states(self, version: Version = Version.SERVING) -> Mapping[str, IndexState]:
-        """Every space that has this version, with how far that has followed."""
-        ...
-
-    async def apply(self, space: str, batch: Batch, version: Version = Version.SERVING) -> None:
-        """Applies changes, as `Index` says it."""
-        ...
-
-    async def unembedded(
-        self, space: str, states: Sequence[MemoryState], version: Version = Version.SERVING
-    ) -> list[bool]:
-        """For each state, whether it needs a vector that the version does not have."""
-        ...
-
-    async def scrub(self, space: str) -> Sequence[str]:
-        """Makes the files of the serving and the former version anew, as `Index` says it.
-
-        Not while a `NEXT` is built: that may still write what was erased.
-        """
         ...
 
     async def begin_next(self, space: str, model: EmbeddingModel) -> None:
@@ -310,10 +274,15 @@ class VersionedIndex(Index, Protocol):
     async def promote(self, space: str) -> None:
         """Makes the `NEXT` the one that serves, at once and for good.
 
-        What served becomes the `FORMER`; one from before is removed.
+        What served becomes the `FORMER`; one from before is removed. Raises `IndexCorrupt` if the
+        `NEXT` was removed.
         """
         ...
 
     async def remove_version(self, space: str, version: Version) -> None:
         """Removes a version that does not serve; does nothing without it."""
+        ...
+
+    async def close(self) -> None:
+        """Writes everything out and lets go."""
         ...

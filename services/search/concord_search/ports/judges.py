@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
 from concord_search.ports.graph import Statement
@@ -28,16 +29,24 @@ class Verdict:
     judged: bool
 
 
+class CheckStatus(Enum):
+    """How a check ended, by the contract's names."""
+
+    COMPLETE = "complete"
+    NOTHING_TO_CHECK = "nothing to check"
+    DEGRADED = "degraded"
+    """A judge did not answer."""
+    TIMED_OUT = "timed out"
+    """The time was over before the last ones' turn, so they are not judged."""
+    UNAVAILABLE = "unavailable"
+
+
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """Verdicts in the order of what was compared; `is_degraded` where a judge did not answer.
+    """How the judging ended, and the verdicts in the order of what was compared, if any came."""
 
-    `is_cut`: the time was over before the last ones' turn, so they are not judged.
-    """
-
-    verdicts: Sequence[Verdict]
-    is_degraded: bool = False
-    is_cut: bool = False
+    status: CheckStatus
+    verdicts: Sequence[Verdict] = ()
 
 
 class Judges(Protocol):
@@ -46,8 +55,5 @@ class Judges(Protocol):
     async def verdicts(
         self, space: str, pairs: Sequence[Compared], seconds: float, *, use_models: bool
     ) -> Verdicts:
-        """Judges at most 256 pairs, the first ones first.
-
-        Raises `JudgesUnavailable`, and `TimeoutError` without any answer after so many seconds.
-        """
+        """Judges at most 256 pairs, the first ones first, within so many seconds."""
         ...

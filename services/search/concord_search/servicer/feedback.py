@@ -1,15 +1,11 @@
 """FeedbackService."""
 
-from typing import Any
-
-import grpc
 from concord.search.v1 import feedback_pb2, feedback_pb2_grpc
+from concord_chassis.call.call import Context
 from concord_chassis.call.identity import caller
 
 from concord_search.domain.feedback import Calibration
 from concord_search.usecases.feedback import Action, Feedback
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 _ACTIONS = {
     feedback_pb2.RECALIBRATE_ACTION_UNSPECIFIED: Action.DRY_RUN,

@@ -1,17 +1,15 @@
 """MemoryHealthService."""
 
-from typing import Any, cast
+from typing import cast
 
-import grpc
 from concord.search.v1 import health_pb2, health_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call import opaque
+from concord_chassis.call.call import Context
 from concord_chassis.call.identity import caller
 
 from concord_search.servicer import incoming
-from concord_search.usecases.assess_health import AssessHealth, HealthQuery
-
-Context = grpc.aio.ServicerContext[Any, Any]
+from concord_search.usecases.assess_health import AssessHealth
 
 DEFAULT_LIMIT = 100
 UNHEALTHY = (
@@ -32,7 +30,15 @@ class MemoryHealthServicer(health_pb2_grpc.MemoryHealthServiceServicer):
     async def AssessHealth(
         self, request: health_pb2.AssessHealthRequest, context: Context
     ) -> health_pb2.AssessHealthResponse:
-        found = await self._assess(caller().space, _query(request))
+        cursor = opaque.page_cursor(request, (str,))
+        found = await self._assess(
+            caller().space,
+            statuses=incoming.numbers(request.statuses, "statuses") or UNHEALTHY,
+            kinds=incoming.numbers(request.kinds, "kinds") or ASSESSED_KINDS,
+            limit=request.page_size or DEFAULT_LIMIT,
+            token=cursor[0] if cursor else "",
+            as_of=incoming.as_of(request.as_of),
+        )
         return health_pb2.AssessHealthResponse(
             memories=[
                 health_pb2.AssessedMemory(
@@ -48,14 +54,3 @@ class MemoryHealthServicer(health_pb2_grpc.MemoryHealthServiceServicer):
             ],
             next_page_token=opaque.page_token(request, [found.token]) if found.token else "",
         )
-
-
-def _query(request: health_pb2.AssessHealthRequest) -> HealthQuery:
-    cursor = opaque.page_cursor(request, (str,))
-    return HealthQuery(
-        statuses=incoming.numbers(request.statuses, "statuses") or UNHEALTHY,
-        kinds=incoming.numbers(request.kinds, "kinds") or ASSESSED_KINDS,
-        limit=request.page_size or DEFAULT_LIMIT,
-        token=cursor[0] if cursor else "",
-        as_of=incoming.as_of(request.as_of),
-    )

@@ -1,6 +1,7 @@
 """Translates requests into queries."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from unicodedata import normalize
 
 from concord.search.v1 import search_pb2
@@ -22,9 +23,8 @@ from concord_search.domain.filters import MemoryFilter, Superseded
 from concord_search.domain.instants import AsOf, Micros
 from concord_search.domain.memory import property_of
 from concord_search.domain.stac import MAX_LINES, StacOptions
-from concord_search.ports import Version
-from concord_search.usecases.find_similar import BatchSimilarQuery, SimilarQuery
-from concord_search.usecases.integrative_search import IntegrativeQuery
+from concord_search.ports.index import Version
+from concord_search.usecases.find_similar import SimilarQuery
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.search import SearchQuery
 
@@ -71,46 +71,41 @@ def query(request: search_pb2.SearchRequest) -> SearchQuery:
     )
 
 
-def integrative_query(request: search_pb2.IntegrativeSearchRequest) -> IntegrativeQuery:
-    """An integrative search request. Raises the errors of its tokens and filters."""
-    return IntegrativeQuery(
+def integrative_query(request: search_pb2.IntegrativeSearchRequest) -> SearchQuery:
+    """An integrative search request but for its node. Raises as `query` does."""
+    return SearchQuery(
         text=request.query,
-        principal=caller().principal,
-        node=text(request.context_node),
         filter=memory_filter(request.filter, "filter"),
-        include_superseded=request.include_superseded,
+        superseded=Superseded.INCLUDE if request.include_superseded else Superseded.EXCLUDE,
         demand=demand(request.consistency),
-        limit=request.limit or DEFAULT_PAGE,
+        page_size=request.limit or DEFAULT_PAGE,
         peek=request.peek,
+        principal=caller().principal,
         session_id=request.session_id,
         as_of=as_of(request.as_of),
-        use_models=request.use_models,
     )
 
 
-def similar_query(request: search_pb2.FindSimilarRequest) -> SimilarQuery:
-    """A find-similar request."""
-    least = request.min_similarity if request.HasField("min_similarity") else -1.0
+def near_query(
+    request: search_pb2.FindSimilarRequest | search_pb2.BatchFindSimilarRequest,
+) -> SimilarQuery:
+    """What both find-similar requests ask: about one memory or text, or about each of many."""
     return SimilarQuery(
-        memory_id=request.memory_id,
-        text=request.text,
-        filter=memory_filter(request.filter, "filter"),
-        include_superseded=request.include_superseded,
-        min_similarity=least,
-        demand=demand(request.consistency),
-        limit=request.limit or DEFAULT_PAGE,
-        as_of=as_of(request.as_of),
-    )
-
-
-def batch_similar_query(request: search_pb2.BatchFindSimilarRequest) -> BatchSimilarQuery:
-    """A request for the memories near to each of many."""
-    return BatchSimilarQuery(
-        memory_ids=list(request.memory_ids),
         filter=memory_filter(request.filter, "filter"),
         min_similarity=request.min_similarity if request.HasField("min_similarity") else -1.0,
         demand=demand(request.consistency),
         limit=request.limit or DEFAULT_PAGE,
+    )
+
+
+def similar_query(request: search_pb2.FindSimilarRequest) -> SimilarQuery:
+    """A find-similar request about one memory or text."""
+    return replace(
+        near_query(request),
+        memory_id=request.memory_id,
+        text=request.text,
+        include_superseded=request.include_superseded,
+        as_of=as_of(request.as_of),
     )
 
 

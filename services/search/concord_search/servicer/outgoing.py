@@ -10,65 +10,36 @@ from concord_chassis.call import opaque
 
 from concord_search.domain.confidence import Band
 from concord_search.domain.memory import Parked
-from concord_search.domain.stac import NextAction
-from concord_search.ports import EmbeddingModel, IndexState, Version
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.index import IndexState, Version
 from concord_search.servicer.provenance import context, provenance
-from concord_search.usecases.check_statements import CheckStatus
 from concord_search.usecases.find_similar import SimilarAnswer
 from concord_search.usecases.index_status import Status
 from concord_search.usecases.integrative_search import IntegrativeAnswer, IntegrativeResult
 from concord_search.usecases.parked import ParkedPage
 from concord_search.usecases.reconcile import Agreement
-from concord_search.usecases.search import Result, SearchAnswer
+from concord_search.usecases.results import Result
+from concord_search.usecases.search import SearchAnswer
 
 FEEDBACK_QUESTION = "Did these results help?"
 SHOWN_PARKED = 20
 SHOWN_DIFFERING = 20
-
-_BANDS = {
-    Band.UNKNOWN: search_pb2.CONFIDENCE_BAND_UNKNOWN,
-    Band.LOW: search_pb2.CONFIDENCE_BAND_LOW,
-    Band.MEDIUM: search_pb2.CONFIDENCE_BAND_MEDIUM,
-    Band.HIGH: search_pb2.CONFIDENCE_BAND_HIGH,
-}
-_ACTIONS = {
-    NextAction.ACCEPT: search_pb2.NEXT_ACTION_ACCEPT,
-    NextAction.ASK: search_pb2.NEXT_ACTION_ASK,
-    NextAction.REFINE: search_pb2.NEXT_ACTION_REFINE,
-    NextAction.CAVEAT: search_pb2.NEXT_ACTION_CAVEAT,
-    NextAction.STATE: search_pb2.NEXT_ACTION_STATE,
-    NextAction.SUMMARISE: search_pb2.NEXT_ACTION_SUMMARISE,
-    NextAction.WAIT: search_pb2.NEXT_ACTION_WAIT,
-    NextAction.PREFER: search_pb2.NEXT_ACTION_PREFER,
-}
-_ROLES = {
-    Version.SERVING: search_pb2.INDEX_VERSION_ROLE_SERVING,
-    Version.NEXT: search_pb2.INDEX_VERSION_ROLE_NEXT,
-    Version.FORMER: search_pb2.INDEX_VERSION_ROLE_FORMER,
-}
-_CHECKS = {
-    CheckStatus.COMPLETE: search_pb2.STATEMENT_CHECK_STATUS_COMPLETE,
-    CheckStatus.NOTHING: search_pb2.STATEMENT_CHECK_STATUS_NOTHING_TO_CHECK,
-    CheckStatus.DEGRADED: search_pb2.STATEMENT_CHECK_STATUS_DEGRADED,
-    CheckStatus.TIMED_OUT: search_pb2.STATEMENT_CHECK_STATUS_TIMED_OUT,
-    CheckStatus.UNAVAILABLE: search_pb2.STATEMENT_CHECK_STATUS_UNAVAILABLE,
-}
 
 
 def answer(
     found: SearchAnswer, request: search_pb2.SearchRequest, space: str
 ) -> search_pb2.SearchResponse:
     """A page of results."""
-    more = found.next_offset is not None
+    more, advice = found.next_offset is not None, found.advice
     reply = search_pb2.SearchResponse(
         query_id=found.query_id,
         next_page_token=(
             opaque.page_token(request, [found.next_offset, found.now]) if more else ""
         ),
-        confidence=_BANDS[found.band],
-        stac_lines=found.lines,
-        next_action=_ACTIONS[found.action],
-        preferred_memory_id=found.preference.preferred_id if found.preference else "",
+        confidence=_band(advice.band),
+        stac_lines=advice.lines,
+        next_action=search_pb2.NextAction.Value(f"NEXT_ACTION_{advice.action.name}"),
+        preferred_memory_id=advice.preference.preferred_id if advice.preference else "",
         index_token=token(space, found.epoch, found.applied_seq),
         index_incomplete=found.is_incomplete,
     )
@@ -77,6 +48,10 @@ def answer(
     if request.include_context:
         reply.context = context(reply.results)
     return reply
+
+
+def _band(found: Band) -> search_pb2.ConfidenceBand.ValueType:
+    return search_pb2.ConfidenceBand.Value(f"CONFIDENCE_BAND_{found.name}")
 
 
 def token(space: str, epoch: str, seq: int) -> str:
@@ -94,7 +69,7 @@ def _add_result(reply: search_pb2.SearchResponse, found: Result) -> None:
         composite_score=found.breakdown.composite,
         vector_similarity=found.cosine,
         fusion_score=found.fusion,
-        confidence=_BANDS[found.certainty.band],
+        confidence=_band(found.certainty.band),
         potential_conflicts=_conflicts(found),
     )
     _explain(message.explanation, found, found.relevance_reason)
@@ -150,7 +125,9 @@ def integrative(found: IntegrativeAnswer, space: str) -> search_pb2.IntegrativeS
             else None
         ),
         check=search_pb2.StatementCheck(
-            status=_CHECKS[check.status],
+            status=search_pb2.StatementCheckStatus.Value(
+                f"STATEMENT_CHECK_STATUS_{check.status.name}"
+            ),
             pair_count=check.pairs,
             judged_pair_count=check.judged,
             unjudged_pair_count=check.pairs - check.judged,
@@ -175,7 +152,7 @@ def _add_integrative_result(
         relevance_score=place.recency,
         composite_score=found.breakdown.composite,
         vector_similarity=found.cosine,
-        confidence=_BANDS[found.certainty.band],
+        confidence=_band(found.certainty.band),
         potential_conflicts=_conflicts(found),
         conflict_flag=bool(result.clashes),
         clashes=[
@@ -245,7 +222,7 @@ def index_status(found: Status) -> search_pb2.GetIndexStatusResponse:
 def index_version(role: Version, state: IndexState) -> search_pb2.IndexVersion:
     """A version of the index."""
     return search_pb2.IndexVersion(
-        role=_ROLES[role],
+        role=search_pb2.IndexVersionRole.Value(f"INDEX_VERSION_ROLE_{role.name}"),
         model=embedding_model(state.model),
         applied_seq=state.applied_seq,
         indexed_memories=state.memories,

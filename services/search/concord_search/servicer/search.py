@@ -1,13 +1,11 @@
 """SearchService and IndexService."""
 
-from typing import Any
-
-import grpc
 from concord.search.v1 import search_pb2, search_pb2_grpc
+from concord_chassis.call.call import Context
 from concord_chassis.call.identity import caller
 from concord_chassis.observe import tracing
 
-from concord_search.ports import Version
+from concord_search.ports.index import Version
 from concord_search.servicer import incoming, outgoing
 from concord_search.usecases.find_similar import FindSimilar
 from concord_search.usecases.index_status import IndexStatus
@@ -16,9 +14,6 @@ from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.reindex import Reindex
 from concord_search.usecases.search import Search
-
-Context = grpc.aio.ServicerContext[Any, Any]
-
 
 RETURNED = "gen_ai.memory.record.count"
 
@@ -46,7 +41,8 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
         self, request: search_pb2.IntegrativeSearchRequest, context: Context
     ) -> search_pb2.IntegrativeSearchResponse:
         space = caller().space
-        found = await self._integrative(space, incoming.integrative_query(request))
+        query, node = incoming.integrative_query(request), incoming.text(request.context_node)
+        found = await self._integrative(space, query, node, use_models=request.use_models)
         reply = outgoing.integrative(found, space)
         tracing.note({RETURNED: len(reply.results)})
         return reply
@@ -62,8 +58,8 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     async def BatchFindSimilar(
         self, request: search_pb2.BatchFindSimilarRequest, context: Context
     ) -> search_pb2.BatchFindSimilarResponse:
-        query = incoming.batch_similar_query(request)
-        return outgoing.similar_to_each(await self._find_similar.each(caller().space, query))
+        space, ids, query = caller().space, list(request.memory_ids), incoming.near_query(request)
+        return outgoing.similar_to_each(await self._find_similar.each(space, ids, query))
 
 
 class IndexServicer(search_pb2_grpc.IndexServiceServicer):

@@ -1,18 +1,16 @@
 """SuggestionService."""
 
-from typing import Any, cast
+from typing import cast
 
-import grpc
 from concord.search.v1 import suggestion_pb2, suggestion_pb2_grpc
 from concord.type.v1 import type_pb2
+from concord_chassis.call.call import Context
 from concord_chassis.call.identity import caller
 from concord_concepts.triggers import Situation
 
 from concord_search.domain.errors import SituationEmpty
 from concord_search.servicer import incoming
 from concord_search.usecases.suggest import SuggestionQuery, SuggestProactively
-
-Context = grpc.aio.ServicerContext[Any, Any]
 
 DEFAULT_LIMIT = 3
 

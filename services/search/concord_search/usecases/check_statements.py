@@ -2,14 +2,13 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import accumulate
 
 from concord_chassis.call import deadline
 
-from concord_search.domain.errors import JudgesUnavailable
-from concord_search.ports import Compared, Hydrated, Judges, Statement, Verdict
-from concord_search.usecases.search import ANSWER_RESERVE
+from concord_search.ports.graph import Hydrated, Statement
+from concord_search.ports.judges import CheckStatus, Compared, Judges, Verdicts
+from concord_search.usecases.progress import ANSWER_RESERVE
 
 CHECKED_RESULTS = 10
 CHECKED_STATEMENTS = 25
@@ -24,16 +23,6 @@ BUDGET = 0.15
 
 BUDGET_WITH_MODELS = 20.0
 """In seconds, within the caller's deadline, when models are asked: an answer takes them seconds."""
-
-
-class CheckStatus(Enum):
-    """How a check ended."""
-
-    COMPLETE = "complete"
-    NOTHING = "nothing to check"
-    DEGRADED = "degraded"
-    TIMED_OUT = "timed out"
-    UNAVAILABLE = "unavailable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,33 +65,19 @@ class CheckStatements:
             if result.state.id not in (each.edge_id, *each.memory_ids)
         ]
         if not wanted:
-            return clashes, Check(CheckStatus.NOTHING)
+            return clashes, Check(CheckStatus.NOTHING_TO_CHECK)
         readable = _readable(results, {at for at, _ in wanted})
         pairs = [(at, pair) for at, pair in wanted if at in readable]
-        status, verdicts = await self._judged(space, [pair for _, pair in pairs], use_models)
-        for (at, pair), verdict in zip(pairs, verdicts, strict=False):
+        said = Verdicts(CheckStatus.UNAVAILABLE)
+        if self._judges is not None:
+            compared, seconds = [pair for _, pair in pairs], _budget(use_models)
+            said = await self._judges.verdicts(space, compared, seconds, use_models=use_models)
+        for (at, pair), verdict in zip(pairs, said.verdicts, strict=False):
             if verdict.conflict_class:
                 clash = Clash(pair.statement, verdict.conflict_class, verdict.confidence)
                 clashes[at].append(clash)
-        return clashes, Check(status, len(wanted), sum(each.judged for each in verdicts))
-
-    async def _judged(
-        self,
-        space: str,
-        pairs: Sequence[Compared],
-        use_models: bool,
-    ) -> tuple[CheckStatus, Sequence[Verdict]]:
-        if self._judges is None:
-            return CheckStatus.UNAVAILABLE, ()
-        try:
-            seconds = _budget(use_models)
-            said = await self._judges.verdicts(space, pairs, seconds, use_models=use_models)
-        except TimeoutError:
-            return CheckStatus.TIMED_OUT, ()
-        except JudgesUnavailable:
-            return CheckStatus.UNAVAILABLE, ()
-        status = CheckStatus.DEGRADED if said.is_degraded else CheckStatus.COMPLETE
-        return CheckStatus.TIMED_OUT if said.is_cut else status, said.verdicts
+        judged = sum(each.judged for each in said.verdicts)
+        return clashes, Check(said.status, len(wanted), judged)
 
 
 def _budget(use_models: bool) -> float:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Sequence
 
 from concord_search.domain.errors import ModelUnknown
-from concord_search.ports import Embedder, EmbeddingModel
+from concord_search.ports.embedder import Embedder, EmbeddingModel
 
 
 class Embedders:

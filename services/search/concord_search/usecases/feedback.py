@@ -6,7 +6,7 @@ from enum import Enum, auto
 from concord_search.domain import calibration
 from concord_search.domain.calibration import Proposal
 from concord_search.domain.feedback import Calibration
-from concord_search.ports import Records
+from concord_search.ports.records import Records
 
 AUTOMATIC = "search"
 """The principal of moves that nobody asked for."""

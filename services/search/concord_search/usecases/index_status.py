@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from concord_chassis.server.background import Background
-
-from concord_search.ports import EmbeddingModel, IndexState, Version, VersionedIndex
-from concord_search.usecases.embedders import Embedders
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.index import IndexState, Version
 from concord_search.usecases.follow import FOLLOW_SPACE
-from concord_search.usecases.progress import Progress
+from concord_search.usecases.space_follower import FollowerContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,27 +24,18 @@ class Status:
 
 
 class IndexStatus:
-    """The index-status use case."""
+    """The index-status use case. `context`: the followers', whose state it is."""
 
-    def __init__(
-        self,
-        *,
-        embedders: Embedders,
-        index: VersionedIndex,
-        progress: Progress,
-        background: Background,
-    ) -> None:
-        self._background = background
-        self._embedders = embedders
-        self._index = index
-        self._progress = progress
+    def __init__(self, context: FollowerContext) -> None:
+        self._context = context
 
     async def __call__(self, space: str) -> Status:
         """Answers for a space; zeros for one without memories."""
-        states = {version: (await self._index.states(version)).get(space) for version in Version}
+        context = self._context
+        states = {version: (await context.index.states(version)).get(space) for version in Version}
         found = {version: state for version, state in states.items() if state is not None}
-        none = IndexState("", 0, 0, 0, self._index.model(space))
+        none = IndexState("", 0, 0, 0, context.index.model(space))
         state = found.get(Version.SERVING, none)
-        head = max(self._progress.of(space).head_seq, state.applied_seq)
-        follows = self._progress.keeps_up and not self._background.fails(FOLLOW_SPACE, space)
-        return Status(state, head, follows, found, self._embedders.models)
+        head = max(context.progress.of(space).head_seq, state.applied_seq)
+        follows = context.progress.keeps_up and not context.background.fails(FOLLOW_SPACE, space)
+        return Status(state, head, follows, found, context.embedders.models)

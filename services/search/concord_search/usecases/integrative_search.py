@@ -1,54 +1,21 @@
 """Finds memories and constitutive edges, weighed by a node's values (spec S6)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from concord_concepts import extract
 
-from concord_search.domain.filters import MemoryFilter, Superseded, admits
-from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import (
-    Graph,
-    Hydrated,
-    Index,
-    Place,
-    Question,
-    RankedQuery,
-    Recall,
-    Records,
-    Statement,
-    Weighed,
-)
+from concord_search.ports.graph import Hydrated, Statement
+from concord_search.ports.index import Place, Question, Weighed
+from concord_search.ports.records import RankedQuery, Recall
 from concord_search.usecases.check_statements import Check, CheckStatements, Clash
 from concord_search.usecases.feedback import Feedback
-from concord_search.usecases.progress import Demand, Progress
-from concord_search.usecases.search import (
-    Result,
-    Search,
-    SearchQuery,
-    may_be_shown,
-    wait_until_fresh,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class IntegrativeQuery:
-    """A query, and the name or id of the node whose constitutive statements count."""
-
-    text: str
-    node: str
-    filter: MemoryFilter = field(default_factory=MemoryFilter)
-    include_superseded: bool = False
-    demand: Demand | None = None
-    limit: int = 10
-    peek: bool = False
-    session_id: str = ""
-    principal: str = ""
-    as_of: AsOf = PRESENT
-    use_models: bool = False
+from concord_search.usecases.results import Result, explained, with_conflicts
+from concord_search.usecases.search import Search, SearchQuery
+from concord_search.usecases.search_context import SearchContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +52,6 @@ class IntegrativeAnswer:
 class _Found:
     """What was found, before it is explained; `shown`: rows of `weighed` with their items."""
 
-    asked: SearchQuery
     question: Question
     weighed: Weighed
     shown: Sequence[tuple[int, Hydrated]]
@@ -93,101 +59,64 @@ class _Found:
 
 
 class IntegrativeSearch:
-    """The integrative search use case. `new_id` makes the ids that feedback names, by time."""
+    """The integrative search use case."""
 
     def __init__(
-        self,
-        *,
-        search: Search,
-        index: Index,
-        graph: Graph,
-        progress: Progress,
-        check: CheckStatements,
-        feedback: Feedback,
-        records: Records,
-        new_id: Callable[[], str],
+        self, context: SearchContext, search: Search, check: CheckStatements, feedback: Feedback
     ) -> None:
+        self._context = context
         self._search = search
-        self._index = index
-        self._graph = graph
-        self._progress = progress
         self._check = check
         self._feedback = feedback
-        self._records = records
-        self._new_id = new_id
 
-    async def __call__(self, space: str, query: IntegrativeQuery) -> IntegrativeAnswer:
-        """Answers a query in a space.
+    async def __call__(
+        self, space: str, query: SearchQuery, node: str, *, use_models: bool
+    ) -> IntegrativeAnswer:
+        """Answers a query in a space; the constitutive statements of `node`, a name or id, count.
 
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
         `IndexDiskFull`, `NodeUnknown`, `FilterUnsupported`.
         """
-        await wait_until_fresh(self._progress, space, query.demand)
-        asked, question = await self._question(space, query)
-        weight, statements, weighed = await self._weighed(space, query, question)
-        shown = await self._shown(space, query, question, weighed)
+        await self._context.progress.until_fresh(space, query.demand)
+        question = await self._search.question(space, query)
+        question = replace(question, scope=replace(question.scope, edges=True))
+        weight = asyncio.create_task(self._feedback.weight(space))
+        statements, weighed = await asyncio.gather(
+            self._context.graph.statements(space, node, query.as_of),
+            self._context.index.weigh(space, question, weight),
+        )
+        candidates = weighed.candidates
+        shown, _ = await self._search.shown(
+            space, query, question, candidates, range(len(candidates))
+        )
         query_id = ""
         if not shown:
-            self._progress.demand_following("anything matches")
+            self._context.progress.demand_following("anything matches")
         elif not query.peek:
-            query_id = self._new_id()
+            query_id = self._context.new_id()
         first = bool(shown) and float(weighed.factor[shown[0][0]]) > 1.0
+        answered = RankedQuery(query_id, query.text, await weight, first)
+        found = _Found(question, weighed, shown, statements or ())
         _, (results, check) = await asyncio.gather(
-            self._recorded(space, query, RankedQuery(query_id, query.text, weight, first), shown),
-            self._explained(
-                space, query, _Found(asked, question, weighed, shown, statements or ())
-            ),
+            self._recorded(space, query, answered, shown),
+            self._explained(space, query, found, use_models=use_models),
         )
-        followed = self._progress.of(space)
+        followed = self._context.progress.of(space)
         return IntegrativeAnswer(
             statements=statements,
             results=results,
-            weight=weight,
+            weight=answered.weight,
             check=check,
             query_id=query_id,
             epoch=followed.epoch,
             applied_seq=followed.applied_seq,
-            is_incomplete=bool(self._progress.disk_full),
+            is_incomplete=bool(self._context.progress.disk_full),
         )
-
-    async def _question(self, space: str, query: IntegrativeQuery) -> tuple[SearchQuery, Question]:
-        asked = SearchQuery(
-            query.text,
-            filter=query.filter,
-            superseded=Superseded.INCLUDE if query.include_superseded else Superseded.EXCLUDE,
-            as_of=query.as_of,
-            session_id=query.session_id,
-        )
-        question = await self._search.question(space, asked)
-        return asked, replace(question, scope=replace(question.scope, edges=True))
-
-    async def _weighed(
-        self, space: str, query: IntegrativeQuery, question: Question
-    ) -> tuple[float, Sequence[Statement] | None, Weighed]:
-        """The constitutive weight, the node's statements, and the candidates."""
-        weight = asyncio.create_task(self._feedback.weight(space))
-        statements, weighed = await asyncio.gather(
-            self._graph.statements(space, query.node, query.as_of),
-            self._index.weigh(space, question, weight),
-        )
-        return await weight, statements, weighed
-
-    async def _shown(
-        self, space: str, query: IntegrativeQuery, question: Question, weighed: Weighed
-    ) -> list[tuple[int, Hydrated]]:
-        """Reads items from graph, best first, until enough of them may be shown."""
-        found: list[tuple[int, Hydrated]] = []
-        at, end = 0, len(weighed.found.candidates)
-        while len(found) < query.limit and at < end:
-            rows = range(at, min(at + query.limit - len(found), end))
-            at = rows.stop
-            found += await self._hydrated(space, query, question, weighed, rows)
-        return found
 
     async def _recorded(
         self,
         space: str,
-        query: IntegrativeQuery,
+        query: SearchQuery,
         answered: RankedQuery,
         shown: Sequence[tuple[int, Hydrated]],
     ) -> None:
@@ -195,19 +124,19 @@ class IntegrativeSearch:
         if answered.id:
             logged = [each.state.id for _, each in shown if each.is_logged]
             recall = Recall(answered.id, query.principal, query.session_id, logged)
-            await self._records.put_query(space, answered)
+            await self._context.records.put_query(space, answered)
             await self._search.recall(space, recall)
 
     async def _explained(
-        self, space: str, query: IntegrativeQuery, found: _Found
+        self, space: str, query: SearchQuery, found: _Found, *, use_models: bool
     ) -> tuple[list[IntegrativeResult], Check]:
         """The results, checked against the node's statements."""
         await asyncio.sleep(0)  # graph begins to store the query, beside the rest
-        ranked = self._search.rank(space, found.asked, found.question, found.weighed.found)
-        results = self._search.results(ranked, found.shown)
-        explained = await self._search.with_conflicts(space, results, query.as_of)
+        ranked = self._search.rank(found.question, found.weighed.candidates)
+        results = explained(ranked, found.shown)
+        results = await with_conflicts(self._context.graph, space, results, query.as_of)
         clashes, check = await self._check(
-            space, [each.memory for each in explained], found.statements, query.use_models
+            space, [each.memory for each in results], found.statements, use_models
         )
         places = [found.weighed.place(row) for row, _ in found.shown]
         return [
@@ -217,42 +146,8 @@ class IntegrativeSearch:
                 reason_of(place, each.memory.state, found.statements, query.text),
                 clashing,
             )
-            for each, place, clashing in zip(explained, places, clashes, strict=True)
+            for each, place, clashing in zip(results, places, clashes, strict=True)
         ], check
-
-    async def _hydrated(
-        self,
-        space: str,
-        query: IntegrativeQuery,
-        question: Question,
-        weighed: Weighed,
-        rows: range,
-    ) -> list[tuple[int, Hydrated]]:
-        candidates = weighed.found.candidates
-        ids = {row: self._index.id_of(space, candidates.items[row]) for row in rows}
-        edge_rows = [row for row in rows if weighed.is_edge[row]]
-        memory_rows = [row for row in rows if not weighed.is_edge[row]]
-        memories, edges = await asyncio.gather(
-            self._graph.current(
-                space,
-                [ids[row] for row in memory_rows],
-                count_as_read=not query.peek,
-                session_id=query.session_id,
-                as_of=query.as_of,
-            ),
-            self._graph.edges(space, [ids[row] for row in edge_rows], query.as_of),
-        )
-        found = [
-            (row, memory)
-            for row, memory in zip(memory_rows, memories, strict=True)
-            if memory is not None and may_be_shown(memory, int(candidates.seqs[row]), question)
-        ]
-        found += [
-            (row, edge)
-            for row, edge in zip(edge_rows, edges, strict=True)
-            if edge is not None and admits(question.scope, edge.state)
-        ]
-        return sorted(found, key=lambda each: each[0])
 
 
 def reason_of(place: Place, state: MemoryState, statements: Sequence[Statement], query: str) -> str:

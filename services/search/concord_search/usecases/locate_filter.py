@@ -3,7 +3,7 @@
 from concord_search.domain.errors import FilterUnsupported
 from concord_search.domain.filters import MemoryFilter
 from concord_search.domain.instants import AsOf
-from concord_search.ports import Graph
+from concord_search.ports.graph import Graph
 
 MOST_NODES = 5
 """The most nodes that one filter names: each is walked."""

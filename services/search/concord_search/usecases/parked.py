@@ -28,7 +28,7 @@ class ParkedChanges:
         state = (await self._context.index.states()).get(space)
         if state is None:
             return ParkedPage((), 0)
-        there = sorted((each for each in state.parked if each.seq >= from_seq), key=_seq)
+        there = sorted(each for each in state.parked if each.seq >= from_seq)
         following = there[size].seq if len(there) > size else None
         return ParkedPage(there[:size], state.parked_count, following)
 
@@ -40,10 +40,6 @@ class ParkedChanges:
         state = (await self._context.index.states()).get(space)
         if state is None:
             return 0, 0
-        oldest = sorted(state.parked, key=_seq)[:RETRIED]
+        oldest = sorted(state.parked)[:RETRIED]
         applied = await SpaceFollower(space, self._context).retry(oldest)
         return applied, (await self._context.index.states())[space].parked_count
-
-
-def _seq(parked: Parked) -> int:
-    return parked.seq

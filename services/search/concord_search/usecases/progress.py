@@ -5,6 +5,8 @@ import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from concord_chassis.call import deadline
+
 from concord_search.domain.errors import (
     FreshnessTokenInvalid,
     GraphUnavailable,
@@ -13,7 +15,10 @@ from concord_search.domain.errors import (
     IndexUnavailable,
 )
 from concord_search.domain.instants import Micros
-from concord_search.ports import IndexState
+from concord_search.ports.index import IndexState
+
+ANSWER_RESERVE = 0.1
+"""Seconds before the caller's deadline that waiting for a fresh index leaves for the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,12 @@ class Progress:
     def parked(self) -> int:
         """The number of parked changes in all spaces."""
         return sum(each.parked for each in self._spaces.values())
+
+    async def until_fresh(self, space: str, demand: Demand | None) -> None:
+        """Waits until a space is as fresh as a read demands, within its caller's time."""
+        if demand is not None:
+            left = deadline.remaining()
+            await self.wait(space, demand, 30.0 if left is None else left - ANSWER_RESERVE)
 
     async def wait(self, space: str, demand: Demand, seconds: float) -> None:
         """Waits until a space is as fresh as demanded.

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from concord_search.domain.digests import State, bucket_of, digests_of, states_made
 from concord_search.domain.errors import GraphUnavailable
-from concord_search.ports import Change, IndexState, StateDigests
+from concord_search.ports.graph import Change, StateDigests
+from concord_search.ports.index import IndexState
 from concord_search.usecases.space_follower import FollowerContext, SpaceFollower
 
 
@@ -64,13 +65,6 @@ class Reconcile:
 
     async def _compared(self, space: str, state: IndexState) -> tuple[Agreement, Sequence[Change]]:
         """The comparison, which is noted, and all changes of memories in buckets that differ."""
-        found, changes = await self._differences(space, state)
-        self._context.progress.differing[space] = len(found.differing)
-        return found, changes
-
-    async def _differences(
-        self, space: str, state: IndexState
-    ) -> tuple[Agreement, Sequence[Change]]:
         held = await self._context.index.held(space)
         theirs = StateDigests(state.epoch, 0, digests_of(()))
         if state.applied_seq:  # 0 would ask for the digests of all changes
@@ -79,15 +73,20 @@ class Reconcile:
             raise GraphUnavailable("the store behind the feed was replaced")
         mine = digests_of(held)
         differing = {place for place, each in enumerate(theirs.buckets) if each != mine[place]}
-        states = sum(count for count, _ in theirs.buckets)
-        if not differing:
-            return Agreement(theirs.seq, states), ()
-        every = await self._changes(space, theirs.seq)
+        every = await self._changes(space, theirs.seq) if differing else ()
         changes = [each for each in every if bucket_of(each.item_id) in differing]
-        here = Counter(each for each in held if bucket_of(each[0]) in differing)
+        kept = held if differing else ()
+        here = Counter(each for each in kept if bucket_of(each[0]) in differing)
         there = Counter(states_made((each.item_id, each.seq, each.kind) for each in changes))
-        missing, surplus = (there - here).elements(), (here - there).elements()
-        return Agreement(theirs.seq, states, tuple(missing), tuple(surplus), agrees=False), changes
+        found = Agreement(
+            theirs.seq,
+            sum(count for count, _ in theirs.buckets),
+            tuple((there - here).elements()),
+            tuple((here - there).elements()),
+            agrees=not differing,
+        )
+        self._context.progress.differing[space] = len(found.differing)
+        return found, changes
 
     async def _changes(self, space: str, through: int) -> Sequence[Change]:
         """The changes of the space's memories, from the first up to and with a change."""

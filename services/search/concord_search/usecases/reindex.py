@@ -21,15 +21,15 @@ from concord_search.domain.errors import (
     ReindexUnderWay,
     SearchError,
 )
-from concord_search.ports import IndexState, Version
+from concord_search.ports.index import IndexState, Version
 from concord_search.usecases.progress import Demand, Progress
 from concord_search.usecases.slices import SLICE
-from concord_search.usecases.space_feed import feed
 from concord_search.usecases.space_follower import (
     FIRST_WAIT,
     LONGEST_WAIT,
     FollowerContext,
     SpaceFollower,
+    state_of,
 )
 
 BUILD = "build another version"
@@ -163,15 +163,15 @@ class Reindex:
             progress=progress,
             version=Version.NEXT,
             write_locks=defaultdict(asyncio.Lock),
-            on_erased=_nothing,
+            on_erased=lambda: None,  # its erasures are confirmed once it serves
         )
-        state = await self._state(space, Version.NEXT)
+        state = await state_of(self._index, space, Version.NEXT)
         progress.reached(space, state)
         follower = SpaceFollower(space, context)
         await self._serving.background.together(
             {
                 "apply to the next version": follower.run,
-                "feed the next version": partial(feed, space, state, follower, context),
+                "feed the next version": partial(follower.feed, state),
                 "swap the versions": partial(self._swap, space, progress),
             }
         )
@@ -179,27 +179,20 @@ class Reindex:
     async def _swap(self, space: str, progress: Progress) -> None:
         """Waits until the next version has caught up with the serving one, and swaps them."""
         while True:
-            serving = await self._state(space)
+            serving = await state_of(self._index, space)
             await progress.wait(space, _as_far(space, serving), PATIENCE)
-            now = await self._state(space)
+            now = await state_of(self._index, space)
             if now.applied_seq > progress.of(space).applied_seq + SLICE:
                 continue
             async with self._serving.write_locks[space]:
-                serving = await self._state(space)
+                serving = await state_of(self._index, space)
                 await progress.wait(space, _as_far(space, serving), PATIENCE)
-                built = await self._state(space, Version.NEXT)
+                built = await state_of(self._index, space, Version.NEXT)
                 # Searches do not find parked changes: the next version may not have more of them.
                 if built.parked_count <= serving.parked_count:
                     await self._promote(space)
                     return
             await asyncio.sleep(LOOK_AGAIN)
-
-    async def _state(self, space: str, version: Version = Version.SERVING) -> IndexState:
-        """A version's state. Raises `IndexCorrupt` if it was removed, with its space or alone."""
-        state = (await self._index.states(version)).get(space)
-        if state is None:
-            raise IndexCorrupt(f"the space {space!r} has no {version} index")
-        return state
 
     async def _promote(self, space: str) -> None:
         await self._index.promote(space)
@@ -211,7 +204,3 @@ class Reindex:
 
 def _as_far(space: str, state: IndexState) -> Demand:
     return Demand(space, state.epoch, state.applied_seq)
-
-
-def _nothing() -> None:
-    """Does nothing: erasures from a version are confirmed once it serves."""

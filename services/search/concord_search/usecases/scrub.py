@@ -20,7 +20,8 @@ from concord_search.domain.errors import (
     IndexUnavailable,
     SearchError,
 )
-from concord_search.ports import Graph, Version, VersionedIndex
+from concord_search.ports.graph import Feed
+from concord_search.ports.index import Index, Version
 
 SCRUB = "scrub erased memories"
 """The name of the task that does it."""
@@ -30,9 +31,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 class Scrub:
     """Rewrites the index's files after erasures. `run` it as a task and cancel that."""
 
-    def __init__(
-        self, *, graph: Graph, index: VersionedIndex, background: Background, log: Logger
-    ) -> None:
+    def __init__(self, *, graph: Feed, index: Index, background: Background, log: Logger) -> None:
         self._background = background
         self._graph = graph
         self._index = index

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from concord_search.domain.changes import ChangeKind
 from concord_search.domain.memory import Touch
-from concord_search.ports import Change, Hydrated
+from concord_search.ports.graph import Change, Hydrated
 
 SLICE = 512
 """Changes applied together: enough to batch texts of like length, few enough to be found soon."""

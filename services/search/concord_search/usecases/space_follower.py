@@ -29,16 +29,9 @@ from concord_search.domain.errors import (
     SearchError,
 )
 from concord_search.domain.memory import Ending, MemoryState, Parked
-from concord_search.ports import (
-    Batch,
-    Change,
-    EmbeddingModel,
-    Graph,
-    Hydrated,
-    IndexState,
-    Version,
-    VersionedIndex,
-)
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.graph import Change, Feed, Hydrated
+from concord_search.ports.index import Batch, Index, IndexState, Version
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.slices import SLICE, States, slices, touches
@@ -76,14 +69,13 @@ class FollowerContext:
     while they do.
     """
 
-    graph: Graph
-    index: VersionedIndex
+    graph: Feed
+    index: Index
     embedders: Embedders
     progress: Progress
     background: Background
     log: Logger
     on_erased: Callable[[], None]
-    retry_every: float = RETRY_EVERY
     version: Version = Version.SERVING
     write_locks: Mapping[str, asyncio.Lock] = field(
         default_factory=lambda: defaultdict(asyncio.Lock)
@@ -121,6 +113,18 @@ class SpaceFollower:
         """Queues changes, in sequence; waits while the queue is full. Drops them after `run`."""
         if not self._ended:
             await self._changes.put(changes)
+
+    async def feed(self, state: IndexState) -> None:
+        """Puts the space's changes after a state to itself, until the feed ends.
+
+        Raises `GraphUnavailable`.
+        """
+        async for changes in self._context.graph.watch_space(self._space, state.applied_seq):
+            if changes.epoch != state.epoch:
+                raise GraphUnavailable("the store behind the feed was replaced")
+            if changes.space == self._space:
+                await self.put(changes.changes)
+        raise GraphUnavailable("the feed ended")
 
     async def run(self) -> None:
         """Applies the queued changes, until cancelled.
@@ -221,7 +225,11 @@ class SpaceFollower:
 
     async def _plan(self, changes: Sequence[Change], coming: dict[str, tuple[int, str]]) -> _Plan:
         found = await self._states_after(changes)
-        states = [h.state for change, h in found if h is not None and _makes_state(change, h)]
+        states = [
+            h.state
+            for change, h in found
+            if h is not None and change.kind != ChangeKind.TOUCHED and not h.state.forgotten
+        ]
         model = (await self._state()).model
         batch = Batch(
             applied_seq=changes[-1].seq,
@@ -282,11 +290,7 @@ class SpaceFollower:
         return True
 
     async def _state(self) -> IndexState:
-        version = self._context.version
-        try:
-            return (await self._context.index.states(version))[self._space]
-        except KeyError:
-            raise IndexCorrupt(f"the space {self._space!r} has no {version} index") from None
+        return await state_of(self._context.index, self._space, self._context.version)
 
     # Row by row
 
@@ -314,7 +318,7 @@ class SpaceFollower:
         self._newly_parked.set()
 
     async def _retries(self) -> None:
-        wait = first = min(FIRST_RETRY, self._context.retry_every)
+        wait = first = min(FIRST_RETRY, RETRY_EVERY)
         while True:
             if await self._round():
                 continue  # the obstacle is gone
@@ -323,7 +327,7 @@ class SpaceFollower:
                     await self._newly_parked.wait()
                 await asyncio.sleep(first)
                 wait = first
-            wait = min(wait * 2, self._context.retry_every)
+            wait = min(wait * 2, RETRY_EVERY)
             self._newly_parked.clear()
 
     async def _round(self) -> bool:
@@ -372,6 +376,14 @@ class SpaceFollower:
         return await self._embedded(_Plan(batch, model, await self._lacking([state], {})))
 
 
+async def state_of(index: Index, space: str, version: Version = Version.SERVING) -> IndexState:
+    """A version's state. Raises `IndexCorrupt` if it was removed, with its space or alone."""
+    state = (await index.states(version)).get(space)
+    if state is None:
+        raise IndexCorrupt(f"the space {space!r} has no {version} index")
+    return state
+
+
 async def _whole(step: Awaitable[T]) -> T | None:
     """The outcome of a step for a slice; None if some of its rows fail.
 
@@ -383,7 +395,3 @@ async def _whole(step: Awaitable[T]) -> T | None:
         raise
     except Exception:  # noqa: BLE001
         return None
-
-
-def _makes_state(change: Change, found: Hydrated) -> bool:
-    return change.kind != ChangeKind.TOUCHED and not found.state.forgotten

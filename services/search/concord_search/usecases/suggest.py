@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from concord_search.domain.filters import admits
 from concord_search.domain.signals import overlap
-from concord_search.ports import Graph, Hydrated, Question, Records
-from concord_search.usecases.progress import Demand, Progress
-from concord_search.usecases.search import Ranked, Search, SearchQuery, only, wait_until_fresh
+from concord_search.ports.graph import Hydrated
+from concord_search.ports.index import Question
+from concord_search.usecases.progress import Demand
+from concord_search.usecases.search import Search, SearchQuery, only
+from concord_search.usecases.search_context import SearchContext
 
 TRIED_WITHIN = 0.05
 """Seconds for matching triggers; the rest is left out, and the reply says so."""
@@ -62,24 +64,12 @@ class Suggestion:
 
 
 class SuggestProactively:
-    """The use case. `seconds` is a clock that never runs backwards."""
+    """The use case."""
 
-    def __init__(
-        self,
-        *,
-        search: Search,
-        graph: Graph,
-        records: Records,
-        progress: Progress,
-        workers: Workers,
-        seconds: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, context: SearchContext, search: Search, workers: Workers) -> None:
+        self._context = context
         self._search = search
-        self._graph = graph
-        self._records = records
-        self._progress = progress
         self._workers = workers
-        self._seconds = seconds
 
     async def __call__(
         self, space: str, query: SuggestionQuery
@@ -88,38 +78,41 @@ class SuggestProactively:
 
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`.
         """
-        await wait_until_fresh(self._progress, space, query.demand)
+        await self._context.progress.until_fresh(space, query.demand)
         asked = SearchQuery(query.text, session_id=query.session_id)
         question, said = await asyncio.gather(
-            self._search.question(space, asked), self._records.triggers(space)
+            self._search.question(space, asked), self._context.records.triggers(space)
         )
-        matching = partial(met, said, query.situation, self._seconds)
+        matching = partial(met, said, query.situation, time.monotonic)
         triggered, all_tried = await self._workers.run(matching)
-        scores = await self._scores(space, asked, question, triggered)
+        scores = await self._scores(space, question, triggered)
         best = sorted(scores, key=lambda each: (-scores[each], each))[:HYDRATED]
         there = await self._there(space, question, best)
         chosen = await self._chosen(space, query, [each for each in best if each in there])
         found = [
             Suggestion(
-                there[each], scores[each], triggered.get(each, ""), _shared(there[each], question)
+                there[each],
+                scores[each],
+                triggered.get(each, ""),
+                there[each].state.shared(question.concepts),
             )
             for each in chosen
         ]
         return found, all_tried
 
     async def _scores(
-        self, space: str, asked: SearchQuery, question: Question, triggered: Mapping[str, str]
+        self, space: str, question: Question, triggered: Mapping[str, str]
     ) -> dict[str, float]:
         """Composite scores by id, of memories with a matching trigger or half their concepts."""
-        ranked = await self._search.ranked(space, asked, question)
+        ranked = await self._search.ranked(space, question)
         found = ranked.ranking.found
         alike: NDArray[np.bool_] = overlap(found) >= STRONG_OVERLAP
         rows = [row for row in ranked.rows[:CONSIDERED] if question.concepts and alike[row]]
-        scores = self._search.composites(ranked, rows)
+        scores = self._search.composites(space, ranked, rows)
         if triggered:
             first = list(triggered)[:CONSIDERED]
-            brought: Ranked = await self._search.ranked(space, asked, only(question, first))
-            scores |= self._search.composites(brought, brought.rows)
+            brought = await self._search.ranked(space, only(question, first))
+            scores |= self._search.composites(space, brought, brought.rows)
         return scores
 
     async def _there(
@@ -128,7 +121,7 @@ class SuggestProactively:
         """The memories of these ids that hold now and are not superseded."""
         if not ids:
             return {}
-        memories = await self._graph.current(space, ids, count_as_read=False)
+        memories = await self._context.graph.current(space, ids, count_as_read=False)
         return {
             memory.state.id: memory
             for memory in memories
@@ -140,13 +133,16 @@ class SuggestProactively:
     ) -> Sequence[str]:
         if not ids or not query.session_id or query.repeat:
             return ids[: query.limit]
-        return await self._records.claim(space, query.session_id, ids, query.limit)
+        return await self._context.records.claim(space, query.session_id, ids, query.limit)
 
 
 def met(
     said: Sequence[tuple[str, Sequence[str]]], situation: Situation, seconds: Callable[[], float]
 ) -> tuple[dict[str, str], bool]:
-    """Each memory's first trigger that matches a situation, by id; and whether all were tried."""
+    """Each memory's first trigger that matches a situation, by id; and whether all were tried.
+
+    `seconds` is a clock that never runs backwards.
+    """
     until = seconds() + TRIED_WITHIN
     found: dict[str, str] = {}
     all_tried = True
@@ -180,8 +176,3 @@ def _first_met(
         except TriggerMalformed:  # stored by a version that did not check it
             continue
     return None
-
-
-def _shared(memory: Hydrated, question: Question) -> list[str]:
-    wanted = set(question.concepts)
-    return [each for each in memory.state.concepts if each in wanted]

@@ -9,7 +9,7 @@ import pytest
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import DAY, NEVER, AsOf, Micros
 from concord_search.domain.memory import Ending, MemoryState, Touch
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch, NearQuery
 from concord_testing.embedders import WordEmbedder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -121,14 +121,13 @@ async def check(lab: Lab, space: str, replay: Replay, v: Micros | None, r: Micro
     valid, record = NOW if v is None else v, NOW if r is None else r
     for mode in Superseded:
         found = await lab.ask("fox", space=space, superseded=mode, as_of=as_of)
-        seqs = found.candidates.seqs.tolist()
+        seqs = found.seqs.tolist()
         pairs = set(zip(lab.ids(found, space), seqs, strict=True))
         assert pairs == replay.found(valid, record, mode), (mode, as_of)
         assert len(pairs) == len(seqs), "a memory answers once"
     scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter(), as_of)
-    near = await lab.index.near(
-        space, lab.embedder.vector("fox"), scope, 100, -1.0, model=lab.embedder.model
-    )
+    vector, model = lab.embedder.vector("fox"), lab.embedder.model
+    near = await lab.index.near(space, vector, model, NearQuery(scope, 100))
     assert {(n.id, n.seq) for n in near} == replay.found(valid, record, Superseded.EXCLUDE)
 
 
@@ -192,9 +191,9 @@ async def test_reads_and_restarts_keep_former_states(tmp_path: Path) -> None:
             await index.apply("default", Batch(4, START + 4 * SECOND, touches=[touch]))
         found = await lab.ask("fox", as_of=AsOf(record=START + 2 * SECOND))
 
-        assert found.candidates.seqs.tolist() == [1]
-        assert found.candidates.access_count.tolist() == [7]
-        assert (await lab.ask("fox")).candidates.seqs.tolist() == [3]
+        assert found.seqs.tolist() == [1]
+        assert found.access_count.tolist() == [7]
+        assert (await lab.ask("fox")).seqs.tolist() == [3]
         await index.close()
 
 
@@ -210,5 +209,5 @@ async def test_named_memories_are_scored_in_the_state_of_then(lab: Lab) -> None:
         as_of=AsOf(record=START + 2_500_000),
     )
 
-    seqs = found.candidates.seqs.tolist()
+    seqs = found.seqs.tolist()
     assert dict(zip(lab.ids(found), seqs, strict=True)) == {"a": 1, "b": 2}

@@ -1,7 +1,7 @@
 """What stands beside a turn in its session, as the index tells it."""
 
 from concord.type.v1 import type_pb2
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from search_lab import NOW, SPACE, Lab, plain_state
 
 
@@ -9,7 +9,7 @@ async def held_around(lab: Lab, memory_id: str) -> int:
     """How many of the words red, green and blue a turn holds together with its neighbours."""
     found = await lab.ask("red green blue")
     row = lab.ids(found).index(memory_id)
-    return int(found.candidates.talk.window[row].sum())
+    return int(found.talk.window[row].sum())
 
 
 async def test_neighbours_follow_what_becomes_of_them(lab: Lab) -> None:

@@ -7,7 +7,7 @@ from concord_search.domain.errors import FilterUnsupported
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits, matches
 from concord_search.domain.instants import NEVER, AsOf
 from concord_search.domain.memory import MemoryState, Origin, property_of
-from concord_search.ports import VersionedIndex
+from concord_search.ports.index import Index, NearQuery
 from concord_testing.embedders import WordEmbedder
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
@@ -117,9 +117,7 @@ def test_the_index_finds_exactly_what_is_admitted(
     asyncio.run(_compare(make_index(tmp_path_factory.mktemp("index"), MODEL), states, filters))
 
 
-async def _compare(
-    index: VersionedIndex, states: list[MemoryState], filters: list[MemoryFilter]
-) -> None:
+async def _compare(index: Index, states: list[MemoryState], filters: list[MemoryFilter]) -> None:
     embedder = WordEmbedder()
     await index.open()
     try:
@@ -132,9 +130,8 @@ async def _compare(
                 expected = {state.id for state in states if admits(scope, state)}
                 found = await lab.ask("fox", superseded=mode, wanted=wanted)
                 assert set(lab.ids(found)) == expected, (mode, wanted)
-                near = await index.near(
-                    SPACE, embedder.vector("fox"), scope, 50, -1.0, model=embedder.model
-                )
+                query = NearQuery(scope, 50)
+                near = await index.near(SPACE, embedder.vector("fox"), MODEL, query)
                 assert {each.id for each in near} == expected
     finally:
         await index.close()
@@ -192,5 +189,5 @@ async def test_a_node_of_then_finds_the_state_of_then(lab: Lab) -> None:
     then = await lab.ask("fox", wanted=wanted, as_of=AsOf(record=START + 2_500_000))
     now = await lab.ask("fox", wanted=wanted)
 
-    assert (lab.ids(then), then.candidates.seqs.tolist()) == (["a"], [1])
-    assert (lab.ids(now), now.candidates.seqs.tolist()) == (["a"], [3])
+    assert (lab.ids(then), then.seqs.tolist()) == (["a"], [1])
+    assert (lab.ids(now), now.seqs.tolist()) == (["a"], [3])

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from concord_search.adapters.qdrant import space
 from concord_search.domain.filters import Superseded
 from concord_search.domain.instants import DAY
 from concord_search.domain.memory import Ending, Parked, Touch
-from concord_search.ports import Batch
+from concord_search.ports.index import Batch
 from search_lab import NOW, SPACE, Lab, OpenLab, plain_state
 
 
@@ -19,9 +18,9 @@ async def test_a_state_is_found_by_meaning_and_by_words(lab: Lab) -> None:
     found = await lab.ask("fox")
 
     assert lab.ids(found)[0] == "a"
-    assert found.candidates.cosine[0] == pytest.approx(0.7, abs=0.1)
-    assert found.candidates.lexical[0] > 0
-    assert found.candidates.lexical[1] == 0
+    assert found.cosine[0] == pytest.approx(0.7, abs=0.1)
+    assert found.lexical[0] > 0
+    assert found.lexical[1] == 0
 
 
 async def test_a_query_of_stop_words_has_no_words(lab: Lab) -> None:
@@ -42,7 +41,7 @@ async def test_a_newer_state_takes_the_place_of_the_older(lab: Lab) -> None:
     found = await lab.ask("red fox")
 
     assert lab.ids(found) == ["a"]
-    assert found.candidates.seqs.tolist() == [5]
+    assert found.seqs.tolist() == [5]
     assert (await lab.index.states())[SPACE].memories == 1
 
 
@@ -53,21 +52,7 @@ async def test_an_older_event_never_overwrites_a_newer_state(lab: Lab) -> None:
 
     found = await lab.ask("red fox")
 
-    assert found.candidates.seqs.tolist() == [5]
-
-
-async def test_without_its_guard_an_older_event_does_overwrite(
-    tmp_path: Path, open_lab: OpenLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """S10 the guard is what holds: with it off, the newer state is gone."""
-    monkeypatch.setattr(space, "is_stale", lambda *_: False)
-    unguarded = await open_lab(tmp_path)
-    await unguarded.write(plain_state("a", 5, "blue whale"))
-    await unguarded.write(plain_state("a", 1, "red fox"))
-
-    found = await unguarded.ask("blue whale")
-
-    assert found.candidates.seqs.tolist() != [5]
+    assert found.seqs.tolist() == [5]
 
 
 async def test_applying_twice_changes_nothing(lab: Lab) -> None:
@@ -79,7 +64,7 @@ async def test_applying_twice_changes_nothing(lab: Lab) -> None:
     after = (await lab.ask("red"), await lab.index.states())
 
     assert after[1] == before[1]
-    assert after[0].candidates.seqs.tolist() == before[0].candidates.seqs.tolist() == [2]
+    assert after[0].seqs.tolist() == before[0].seqs.tolist() == [2]
 
 
 async def test_supersession_begins_at_its_instant(lab: Lab) -> None:
@@ -90,7 +75,7 @@ async def test_supersession_begins_at_its_instant(lab: Lab) -> None:
     on_the_day = await lab.ask("fox", now=NOW + DAY)
     with_all = await lab.ask("fox", now=NOW + DAY, superseded=Superseded.INCLUDE)
 
-    assert [len(each.candidates) for each in (today, on_the_day, with_all)] == [1, 0, 1]
+    assert [len(each) for each in (today, on_the_day, with_all)] == [1, 0, 1]
 
 
 async def test_a_memory_shows_only_while_it_holds(lab: Lab) -> None:
@@ -99,7 +84,7 @@ async def test_a_memory_shows_only_while_it_holds(lab: Lab) -> None:
     await lab.write(held)
 
     async def shown(now: int, mode: Superseded) -> int:
-        return len((await lab.ask("fox", now=now, superseded=mode)).candidates)
+        return len(await lab.ask("fox", now=now, superseded=mode))
 
     for mode in (Superseded.EXCLUDE, Superseded.INCLUDE):
         assert [await shown(NOW + at, mode) for at in (9, 10, 19, 20)] == [0, 1, 1, 0]
@@ -115,8 +100,8 @@ async def test_a_forgotten_memory_is_not_found_until_it_is_restored(lab: Lab) ->
     await lab.write(plain_state("a", 3, "red fox"))
     restored = await lab.ask("fox")
 
-    assert (len(forgotten.candidates), memories) == (0, 0)
-    assert restored.candidates.seqs.tolist() == [3]
+    assert (len(forgotten), memories) == (0, 0)
+    assert restored.seqs.tolist() == [3]
 
 
 async def test_a_state_from_before_the_forgetting_does_not_bring_it_back(lab: Lab) -> None:
@@ -125,7 +110,7 @@ async def test_a_state_from_before_the_forgetting_does_not_bring_it_back(lab: La
     await lab.index.apply(SPACE, Batch(5, NOW, endings=[Ending("a", 5, NOW)]))
     await lab.write(plain_state("a", 3, "red fox"))
 
-    assert len((await lab.ask("fox")).candidates) == 0
+    assert len(await lab.ask("fox")) == 0
 
 
 async def test_reads_rewrite_only_the_newest_states_access(lab: Lab) -> None:
@@ -134,7 +119,7 @@ async def test_reads_rewrite_only_the_newest_states_access(lab: Lab) -> None:
     await lab.index.apply(SPACE, Batch(3, NOW, touches=[Touch("a", 7, NOW)]))
     await lab.index.apply(SPACE, Batch(4, NOW, touches=[Touch("a", 3, NOW - 5), Touch("x", 1, 1)]))
 
-    found = (await lab.ask("fox")).candidates
+    found = await lab.ask("fox")
 
     assert (found.access_count.tolist(), found.last_access.tolist()) == ([7], [NOW])
     assert found.seqs.tolist() == [2]
@@ -164,8 +149,8 @@ async def test_a_state_with_the_same_text_needs_no_new_vector(lab: Lab) -> None:
     found = await lab.ask("fox", superseded=Superseded.INCLUDE)
 
     assert wanted == [False, True, True]
-    assert found.candidates.seqs.tolist() == [2]
-    assert found.candidates.cosine[0] == pytest.approx(0.7, abs=0.1)
+    assert found.seqs.tolist() == [2]
+    assert found.cosine[0] == pytest.approx(0.7, abs=0.1)
 
 
 async def test_candidates_carry_what_the_signals_need(lab: Lab) -> None:
@@ -180,13 +165,12 @@ async def test_candidates_carry_what_the_signals_need(lab: Lab) -> None:
 
     by_id = {name: at for at, name in enumerate(lab.ids(found))}
     order = [by_id[name] for name in "abc"]
-    columns = found.candidates
-    assert columns.shared_concepts[order].tolist() == [2, 0, 1]
-    assert columns.all_concepts[order].tolist() == [4, 3, 3]
-    assert columns.domain_match[order].tolist() == [1.0, 0.5, 0.0]
-    assert columns.importance[order].tolist() == [1.0, 0.3, 0.6]
-    assert columns.access_count[order].tolist() == [0, 0, 4]
-    assert columns.is_head[order].tolist() == [False, True, False]
+    assert found.shared_concepts[order].tolist() == [2, 0, 1]
+    assert found.all_concepts[order].tolist() == [4, 3, 3]
+    assert found.domain_match[order].tolist() == [1.0, 0.5, 0.0]
+    assert found.importance[order].tolist() == [1.0, 0.3, 0.6]
+    assert found.access_count[order].tolist() == [0, 0, 4]
+    assert found.is_head[order].tolist() == [False, True, False]
 
 
 async def test_only_named_memories_are_scored_when_asked(lab: Lab) -> None:
@@ -201,17 +185,17 @@ async def test_only_named_memories_are_scored_when_asked(lab: Lab) -> None:
 async def test_spaces_share_nothing(lab: Lab) -> None:
     """G13, S1 a space's scores do not depend on what another holds, nor are ids told across."""
     await lab.write(plain_state("a", 1, "red fox"), plain_state("b", 2, "red whale"))
-    before = (await lab.ask("fox")).candidates
+    before = await lab.ask("fox")
     await lab.index.begin("other", "epoch-1")
     others = [plain_state(f"o{at}", at + 1, "red fox fox") for at in range(50)]
     await lab.write(*others, space="other")
 
-    after = (await lab.ask("fox")).candidates
+    after = await lab.ask("fox")
 
     assert after.lexical.tolist() == before.lexical.tolist()
     assert list(after.items) == list(before.items)
     nowhere = await lab.ask("fox", space="unheard of")
-    assert len(nowhere.candidates) == 0
+    assert len(nowhere) == 0
 
 
 async def test_everything_is_there_after_reopening(tmp_path: Path, open_lab: OpenLab) -> None:
@@ -222,11 +206,11 @@ async def test_everything_is_there_after_reopening(tmp_path: Path, open_lab: Ope
     parked = [Parked(4, "secret-name", "no")]
     await first.index.apply(SPACE, Batch(4, NOW, endings=[Ending("b", 4, NOW)], parked=parked))
     await first.index.apply(SPACE, Batch(5, NOW, touches=[Touch("a", 7, NOW)]))
-    before = ((await first.ask("red")).candidates, await first.index.states())
+    before = (await first.ask("red"), await first.index.states())
     await first.index.close()
 
     second = await open_lab(tmp_path)
-    after = ((await second.ask("red")).candidates, await second.index.states())
+    after = (await second.ask("red"), await second.index.states())
 
     assert after[1] == before[1]
     assert after[1][SPACE].applied_seq == 5

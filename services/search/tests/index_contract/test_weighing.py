@@ -10,7 +10,7 @@ import pytest
 from concord.type.v1 import type_pb2
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import DAY
-from concord_search.ports import Place, Question
+from concord_search.ports.index import NearQuery, Place, Question
 from concord_testing.embedders import ready
 from search_lab import NOW, SPACE, Lab, OpenLab, plain_state
 
@@ -33,9 +33,11 @@ async def weigh(
     scope = Scope(NOW, Superseded.EXCLUDE, wanted, edges=edges)
     question = Question(ready(lab.embedder.vector(text)), text, scope, lab.embedder.model)
     weighed = await lab.index.weigh(SPACE, question, ready(weight))
-    items = weighed.found.candidates.items
+    items = weighed.candidates.items
     return [
-        Found(lab.index.id_of(SPACE, item), bool(weighed.is_edge[row]), weighed.place(row))
+        Found(
+            lab.index.id_of(SPACE, item), bool(weighed.candidates.is_edge[row]), weighed.place(row)
+        )
         for row, item in enumerate(items)
     ]
 
@@ -127,14 +129,9 @@ async def test_constitutive_edges_are_found_as_sentences_by_this_query_alone(lab
     await lab.write(edge, plain_state("note", 2, "Ada wrote about honesty"))
 
     found = await weigh(lab, "does Ada value honesty")
-    near = await lab.index.near(
-        SPACE,
-        lab.embedder.vector("honesty"),
-        Scope(NOW, Superseded.EXCLUDE, OPEN),
-        10,
-        -1.0,
-        model=lab.embedder.model,
-    )
+    query = NearQuery(Scope(NOW, Superseded.EXCLUDE, OPEN), 10)
+    vector, model = lab.embedder.vector("honesty"), lab.embedder.model
+    near = await lab.index.near(SPACE, vector, model, query)
     state = (await lab.index.states())[SPACE]
 
     assert [each.is_edge for each in found] == [True, False]
@@ -166,7 +163,7 @@ async def test_nothing_is_found_where_nothing_is(lab: Lab) -> None:
     question = Question(vector, "x", scope, lab.embedder.model)
 
     assert await weigh(lab, "honesty") == []
-    assert len((await lab.index.weigh("nowhere", question, ready(2.0))).found.candidates) == 0
+    assert len((await lab.index.weigh("nowhere", question, ready(2.0))).candidates) == 0
 
 
 async def test_edges_are_back_after_a_restart(tmp_path: Path, open_lab: OpenLab) -> None:

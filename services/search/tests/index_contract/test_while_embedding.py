@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 from concord_search.adapters.qdrant.query import CandidateQuery
 from concord_search.adapters.qdrant.shard import DENSE, WORDS, Scored
-from concord_search.domain.candidates import Bools, Ints
+from concord_search.domain.candidates import Bools, Candidates, Ints
 from concord_search.domain.errors import EmbeddingUnavailable, IndexUnavailable
 from concord_search.domain.memory import Ending
-from concord_search.ports import Batch, Found, Question, Vector, Version
+from concord_search.ports.embedder import Vector
+from concord_search.ports.index import Batch, Question, Version
 from concord_testing.embedders import ready
 from concord_testing.polling import until
 from search_lab import NOW, SCOPE, SPACE, Lab, plain_state
 
 QUERY = "red fox"
-Asked = tuple[asyncio.Task[Found], asyncio.Future[Vector]]
+Asked = tuple[asyncio.Task[Candidates], asyncio.Future[Vector]]
 Ask = Callable[..., Awaitable[Asked]]
 
 
@@ -52,9 +53,9 @@ async def test_words_are_looked_for_before_the_vector_is_there(lab: Lab, ask: As
     assert not task.done()
 
     vector.set_result(lab.embedder.vector(QUERY))
-    found = (await task).candidates
+    found = await task
 
-    known = (await lab.ask(QUERY)).candidates
+    known = await lab.ask(QUERY)
     assert found.items == known.items
     assert found.cosine.tolist() == known.cosine.tolist()
     assert found.lexical.tolist() == known.lexical.tolist()
@@ -103,7 +104,7 @@ async def test_a_memory_with_a_new_state_meanwhile_is_found_by_its_words(
     known = await lab.ask(QUERY, limit=10, branch_limit=10)
     assert "fox" in lab.ids(known)
     assert lab.ids(found) == lab.ids(known)
-    assert found.candidates.lexical.tolist() == known.candidates.lexical.tolist()
+    assert found.lexical.tolist() == known.lexical.tolist()
 
 
 async def test_a_memory_with_a_new_state_while_meaning_is_asked_is_found_by_its_words(
@@ -122,7 +123,7 @@ async def test_a_memory_with_a_new_state_while_meaning_is_asked_is_found_by_its_
         return branch(query, vector, using, **also)
 
     monkeypatch.setattr(CandidateQuery, "_branch", written)
-    found = (await lab.ask(QUERY)).candidates
+    found = await lab.ask(QUERY)
 
     assert asked == [WORDS, DENSE, WORDS, DENSE]
     assert found.seqs.tolist() == [2]
@@ -201,7 +202,7 @@ async def test_a_memory_erased_while_it_is_ranked_is_not_returned(
 
     if by_values:
         question = Question(ready(lab.embedder.vector(QUERY)), QUERY, SCOPE, lab.embedder.model)
-        found = (await lab.index.weigh(SPACE, question, ready(2.0))).found
+        found = (await lab.index.weigh(SPACE, question, ready(2.0))).candidates
     else:
         found = await lab.ask(QUERY)
 

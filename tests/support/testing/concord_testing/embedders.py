@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TypeVar
 
 import numpy as np
-from concord_search.ports import Embedder, EmbeddingModel, Vector, Vectors
+from concord_search.ports.embedder import Embedder, EmbeddingModel, Vector, Vectors
 from numpy.typing import NDArray
 
 T = TypeVar("T")

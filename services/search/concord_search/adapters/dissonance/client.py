@@ -10,8 +10,7 @@ from concord_chassis.call.failure import from_rpc_error
 from concord_chassis.call.identity import Caller, TokenIssuer
 from concord_chassis.channel.channel import connect
 
-from concord_search.domain.errors import JudgesUnavailable
-from concord_search.ports import Compared, Verdict, Verdicts
+from concord_search.ports.judges import CheckStatus, Compared, Verdict, Verdicts
 
 PRINCIPAL = "search"
 
@@ -34,15 +33,15 @@ class JudgesClient:
             call = self._dissonance.ClassifyPairs(request, metadata=(token,), timeout=seconds)
             reply = await call
         except grpc.aio.AioRpcError as error:
-            failure = from_rpc_error(error)
-            if failure.code is grpc.StatusCode.DEADLINE_EXCEEDED:
-                raise TimeoutError from error
-            raise JudgesUnavailable(failure.summary) from error
-        return Verdicts(
-            [Verdict(v.conflict_class, v.confidence, bool(v.judge)) for v in reply.verdicts],
-            is_degraded=reply.status == pb.CHECK_STATUS_DEGRADED,
-            is_cut=any(v.abstention == "OUT_OF_TIME" for v in reply.verdicts),
-        )
+            is_late = from_rpc_error(error).code is grpc.StatusCode.DEADLINE_EXCEEDED
+            return Verdicts(CheckStatus.TIMED_OUT if is_late else CheckStatus.UNAVAILABLE)
+        status = CheckStatus.COMPLETE
+        if any(each.abstention == "OUT_OF_TIME" for each in reply.verdicts):
+            status = CheckStatus.TIMED_OUT
+        elif reply.status == pb.CHECK_STATUS_DEGRADED:
+            status = CheckStatus.DEGRADED
+        verdicts = [Verdict(v.conflict_class, v.confidence, bool(v.judge)) for v in reply.verdicts]
+        return Verdicts(status, verdicts)
 
     async def close(self) -> None:
         await self._channel.close()

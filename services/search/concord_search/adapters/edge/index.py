@@ -9,7 +9,7 @@ import secrets
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -20,9 +20,11 @@ from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.edge import disk_space, memory_maps, shard
 from concord_search.adapters.edge.shard import EdgeShard
 from concord_search.adapters.qdrant.index import QdrantIndex
+from concord_search.adapters.qdrant.shard import Shards
 from concord_search.adapters.qdrant.space import SpaceIndex
 from concord_search.domain.errors import IndexCorrupt
-from concord_search.ports import Batch, EmbeddingModel, OnPart
+from concord_search.ports.embedder import EmbeddingModel
+from concord_search.ports.index import Batch, OnPart
 
 READERS = 2
 BUILD_GRAPH = "build a graph"
@@ -86,8 +88,7 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
             self._consider(space)
 
     async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
-        """Makes an empty part, as `QdrantIndex` does."""
-        part = self._parts.get(space)
+        part = self._parts.by_space.get(space)
         if part is None or part.state().epoch != epoch:
             await self._stop(space)
         await super().begin(space, epoch, model)
@@ -97,7 +98,6 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         await super().remove(space)
 
     async def close(self) -> None:
-        """Writes everything to disk and unlocks the directory. A second call does nothing."""
         for space in list(self._building):
             await self._stop(space)
         await super().close()
@@ -128,7 +128,7 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
             self._warn(reason=str(error))
 
     async def _lacks_graph(self, space: str) -> bool:
-        part = self._parts.get(space)
+        part = self._parts.by_space.get(space)
         if part is None:
             return False
         return await self._writer.run(part.shard.unindexed) >= self._graph_from
@@ -183,8 +183,8 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         self._log.warning("no graph built: searches stay exact", **why)
 
 
-class EdgeShards:
-    """The shards of all parts; see `qdrant.shard.Shards`."""
+class EdgeShards(Shards[EdgeShard]):
+    """The shards of all parts: nothing of one is outside its directory."""
 
     engine = "edge"
 
@@ -193,32 +193,19 @@ class EdgeShards:
         self._free_bytes = free_bytes
 
     def require_room(self) -> None:
-        """Raises `IndexDiskFull` if a write would find no room."""
         disk_space.require(self.free(), self._root)
 
     def free(self) -> int:
         """The free bytes of the disk."""
         return self._free_bytes(self._root)
 
-    def missing(self, _: Collection[str]) -> Collection[str]:
-        """None: a missing shard is damage, which `load` reports."""
-        return ()
-
     def create(self, part: Path, dimension: int) -> EdgeShard:
-        """Makes an empty shard. Raises `IndexUnavailable` if the process cannot hold one more."""
         memory_maps.require()
         first = part / SHARD
         path = part / f"{SHARD}-{secrets.token_hex(4)}" if first.exists() else first
         return shard.create(path, dimension)
 
-    def make_current(self, part: Path, shard: EdgeShard) -> None:
-        """Nothing to do: the stamp makes it current."""
-
     def load(self, part: Path, name: str) -> EdgeShard:
-        """Opens a shard, and removes others.
-
-        Raises `IndexLocked`, `IndexCorrupt`, or `IndexUnavailable` as `create` does.
-        """
         memory_maps.require()
         for stray in part.glob(f"{SHARD}*"):
             if stray.name != name:  # a process was killed while it made the files anew
@@ -227,8 +214,4 @@ class EdgeShards:
         return shard.load(part / name)
 
     def remove(self, shard: EdgeShard) -> None:
-        """Removes a shard's files."""
         shutil.rmtree(shard.path, ignore_errors=True)
-
-    def discard(self, part: Path) -> None:
-        """Nothing of a part is outside its directory."""

@@ -26,16 +26,11 @@ from concord_search.adapters.qdrant.shard import (
     Nearest,
     Points,
     Scored,
+    Shard,
     Vectors,
     Weighing,
 )
 from concord_search.domain.errors import IndexCorrupt, IndexLocked
-
-SCROLL_PAGE = 1_000
-COPIED_PAGE = 100
-"""Points read with their vectors at once, as the engine holds the global lock meanwhile."""
-POINTS_A_WRITE = 32
-"""Points written at once: the engine holds Python's global lock meanwhile, and all else waits."""
 
 # The engine maps a vector file a second time, for whole scans; both mappings are resident. It reads
 # this when it opens its first shard.
@@ -61,45 +56,31 @@ DENSE_SEARCH = qdrant.SearchParams(
 """Searches use the graph, and ACORN where a filter hides most points."""
 
 
-class EdgeShard:
+class EdgeShard(Shard):
     """The engine over one directory. Its errors become `IndexCorrupt`.
 
     Every method blocks, the event loop too: the engine's Python binding (0.9.0) keeps the global
-    lock through queries and writes, so a thread of its own helps only between them.
+    lock through queries and writes, so a thread of its own helps only between them. So it reads and
+    writes few points at once: all else waits meanwhile.
     """
 
+    points_a_write = 32
+    points_a_copy = 100
+
     def __init__(self, engine: qdrant.EdgeShard, path: Path) -> None:
+        super().__init__(path.name)
         self._engine = engine
         self.path = path
-        self.noted: set[PointId] | None = None
 
-    @property
-    def name(self) -> str:
-        """The name of its directory."""
-        return self.path.name
-
-    def upsert(self, points: Points) -> None:
-        """Writes points (id, vectors, payload), over those with the same id."""
-        self._note([point for point, _, _ in points])
+    def _upsert(self, points: Points) -> None:
         written = [qdrant.Point(point, dict(vectors), values) for point, vectors, values in points]
-        for start in range(0, len(written), POINTS_A_WRITE):
-            part = written[start : start + POINTS_A_WRITE]
-            self._update(qdrant.UpdateOperation.upsert_points(part))
+        self._update(qdrant.UpdateOperation.upsert_points(written))
 
-    def set_payload(self, point: PointId, values: Payload) -> None:
-        """Writes fields of a payload, keeping the others."""
-        self._note([point])
+    def _set_payload(self, point: PointId, values: Payload) -> None:
         self._update(qdrant.UpdateOperation.set_payload([point], values))
 
-    def delete(self, points: Sequence[PointId]) -> None:
-        """Removes points."""
-        if points:
-            self._note(points)
-            self._update(qdrant.UpdateOperation.delete_points(list(points)))
-
-    def _note(self, points: Sequence[PointId]) -> None:
-        if self.noted is not None:
-            self.noted.update(points)
+    def _delete(self, points: Sequence[PointId]) -> None:
+        self._update(qdrant.UpdateOperation.delete_points(list(points)))
 
     def _update(self, operation: qdrant.UpdateOperation) -> None:
         try:
@@ -108,16 +89,16 @@ class EdgeShard:
             raise IndexCorrupt(f"the index in {self.path} refused a write") from error
 
     def query(self, queries: Sequence[Nearest]) -> list[Scored]:
-        """Answers queries as one planned batch: points with their scores, best first."""
-        batch = qdrant.QueryBatchRequest([query_request(each) for each in queries])
+        return self._answers([query_request(each) for each in queries])
+
+    def _answers(self, requests: Sequence[qdrant.QueryRequest]) -> list[Scored]:
         try:
-            answers = self._engine.query_batch(batch)
+            answers = self._engine.query_batch(qdrant.QueryBatchRequest(list(requests)))
         except Exception as error:  # the engine raises nothing narrower
             raise IndexCorrupt(f"the index in {self.path} refused a query") from error
         return [_scored(answer) for answer in answers]
 
     def weigh(self, query: Weighing) -> Scored:
-        """Answers one query by its formula: points with their scores, best first."""
         absent: dict[str, float] = {}
         request = qdrant.QueryRequest(
             limit=query.limit,
@@ -131,26 +112,9 @@ class EdgeShard:
             ],
             query=qdrant.Formula(_expression(query.formula, absent), absent),
         )
-        try:
-            answer = self._engine.query(request)
-        except Exception as error:  # the engine raises nothing narrower
-            raise IndexCorrupt(f"the index in {self.path} refused a query") from error
-        return _scored(answer)
-
-    def vectors_of(self, points: Sequence[int]) -> dict[int, Vectors]:
-        """Points' vectors by name, as they are written."""
-        if not points:
-            return {}
-        found = self._engine.retrieve(list(points), with_payload=False, with_vector=True)
-        return {cast(int, record.id): cast(Vectors, record.vector) for record in found}
-
-    def payload_of(self, point: PointId) -> Payload:
-        """A point's payload; empty for a point that is not there."""
-        found = self._engine.retrieve([point], with_payload=True, with_vector=False)
-        return (found[0].payload or {}) if found else {}
+        return self._answers([request])[0]
 
     def count(self) -> int:
-        """The number of points."""
         return self._engine.info().points_count
 
     def unindexed(self) -> int:
@@ -160,41 +124,25 @@ class EdgeShard:
         # The engine counts a point outside the graph once, for its words; and never counts down.
         return self._engine.info().indexed_vectors_count - then
 
-    def scroll(self) -> Iterator[tuple[PointId, Payload]]:
-        """Every point with its payload."""
-        for page in self._pages(SCROLL_PAGE, with_vectors=False):
-            for record in page:
-                yield cast(PointId, record.id), record.payload or {}
-
-    def whole(self) -> Iterator[Points]:
-        """Every point, as it is written, in pages."""
-        for page in self._pages(COPIED_PAGE, with_vectors=True):
-            yield [_written(record) for record in page]
-
-    def _pages(self, size: int, *, with_vectors: bool) -> Iterator[Sequence[qdrant.Record]]:
+    def _pages(self, size: int, *, with_vectors: bool) -> Iterator[Points]:
         offset = None
         while True:
             request = qdrant.ScrollRequest(
                 offset=offset, limit=size, with_payload=True, with_vector=with_vectors
             )
             records, offset = self._engine.scroll(request)
-            yield records
+            yield [_read(record) for record in records]
             if offset is None:
                 return
 
-    def points(self, wanted: Collection[PointId]) -> Points:
-        """The wanted points that exist, as they are written."""
-        if not wanted:
-            return ()
-        found = self._engine.retrieve(list(wanted), with_payload=True, with_vector=True)
-        return [_written(record) for record in found]
+    def _points(self, wanted: Collection[PointId], *, with_payload: bool) -> Points:
+        found = self._engine.retrieve(list(wanted), with_payload=with_payload, with_vector=True)
+        return [_read(record) for record in found]
 
     def flush(self) -> None:
-        """Writes everything to disk, so that opening need not replay the log."""
         self._engine.flush()
 
     def close(self) -> None:
-        """Writes everything to disk and closes the engine."""
         self._engine.close()
 
 
@@ -232,7 +180,7 @@ def _expression(term: Term, absent: dict[str, float]) -> qdrant.Expression:
             return made.Constant(term)
 
 
-def _written(record: qdrant.Record) -> tuple[PointId, Vectors, Payload]:
+def _read(record: qdrant.Record) -> tuple[PointId, Vectors, Payload]:
     return cast(PointId, record.id), cast(Vectors, record.vector or {}), record.payload or {}
 
 

@@ -34,7 +34,7 @@ from concord_search.domain.errors import (
     NodeUnknown,
 )
 from concord_search.domain.instants import PRESENT, AsOf
-from concord_search.ports import (
+from concord_search.ports.graph import (
     Assessed,
     Change,
     Changes,

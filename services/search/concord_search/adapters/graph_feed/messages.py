@@ -7,12 +7,13 @@ from functools import lru_cache
 from concord.graph.v1 import conflict_pb2, feed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
 from concord_concepts import extract, normalise
+from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState, Origin, property_of
-from concord_search.ports import Assessed, Change, Changes, Hydrated, OpenConflict, Statement
+from concord_search.ports.graph import Assessed, Change, Changes, Hydrated, OpenConflict, Statement
 
 STATEMENT_CHARACTERS = 200
 RESERVED = "concord:"
@@ -133,30 +134,22 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         origins=tuple([Origin(each.speaker, each.file, each.trust) for each in memory.sources]),
         record_from=record_from,
         created=created,
-        valid_from=(
-            micros(supersession.effective_valid_from)
-            if supersession.HasField("effective_valid_from")
-            else created
-        ),
-        stated_until=micros(memory.valid_until) if memory.HasField("valid_until") else NEVER,
-        superseded_from=(
-            micros(supersession.superseded_from)
-            if supersession.HasField("superseded_from")
-            else NEVER
-        ),
+        valid_from=_instant(supersession, "effective_valid_from", created),
+        stated_until=_instant(memory, "valid_until", NEVER),
+        superseded_from=_instant(supersession, "superseded_from", NEVER),
         predecessors=supersession.predecessor_count,
         heads=tuple(supersession.head_ids),
         access_count=memory.access.access_count,
-        last_access=(
-            micros(memory.access.last_access_time)
-            if memory.access.HasField("last_access_time")
-            else created
-        ),
+        last_access=_instant(memory.access, "last_access_time", created),
         forgotten=memory.HasField("forget_time"),
         properties=_plain_ones(memory.properties) if memory.HasField("properties") else (),
         role=memory.role,
         origin=memory.origin,
     )
+
+
+def _instant(message: Message, field: str, absent: Micros) -> Micros:
+    return micros(getattr(message, field)) if message.HasField(field) else absent
 
 
 def sentence(edge: type_pb2.Edge) -> str:

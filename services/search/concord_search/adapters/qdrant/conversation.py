@@ -1,6 +1,6 @@
 """The places of candidates in their conversations, from one space's columns alone."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
@@ -9,44 +9,29 @@ from concord_search.adapters.qdrant.payload import ASKS, SAYS_WHEN
 from concord_search.domain.candidates import Bools, Floats, Ints, Neighbour, Talk
 from concord_search.domain.instants import Micros
 
-
-@dataclass(frozen=True, slots=True)
-class Fused:
-    """The rows that the branches found, ascending, and their fused scores."""
-
-    rows: Ints
-    scores: Floats
-
-    def of(self, rows: Ints) -> Floats:
-        """The score of each row; 0 for one that was not found, and for -1."""
-        if not len(self.rows):
-            return np.zeros(len(rows))
-        where = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
-        return np.where(self.rows[where] == rows, self.scores[where], 0.0)
+Fused = Callable[[Ints], Floats]
+"""The fused score of each row; 0 for one that no branch found, and for -1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The query's terms, and whether candidates hold them, shape (candidates, terms)."""
+def talk(
+    columns: Columns, rows: Ints, terms: Ints, holds: Bools, *, fused: Fused, known_at: Micros
+) -> Talk:
+    """The places of rows in their sessions, without rows recorded after `known_at`.
 
-    wanted: Ints
-    holds: Bools
-
-
-def talk(columns: Columns, rows: Ints, terms: Terms, found: Fused, known_at: Micros) -> Talk:
-    """The places of rows in their sessions, without rows recorded after `known_at`."""
+    `holds`: which of the query's `terms` each row holds, shape (rows, terms).
+    """
     before, after = (_beside(columns, rows, side, known_at) for side in ("before", "after"))
-    beside = columns.holds(np.concatenate([before, after]), terms.wanted)
+    beside = columns.holds(np.concatenate([before, after]), terms)
     speech = columns["speech"][rows]
     return Talk(
         kind=columns["talk"][rows],
         session=columns["session"][rows],
-        speaker_named=(columns["speaker"][rows][:, np.newaxis] == terms.wanted).any(axis=1),
+        speaker_named=(columns["speaker"][rows][:, np.newaxis] == terms).any(axis=1),
         asks=(speech & ASKS) > 0,
         says_when=(speech & SAYS_WHEN) > 0,
-        window=terms.holds | beside[: len(rows)] | beside[len(rows) :],
-        before=_neighbour(columns, before, found),
-        after=_neighbour(columns, after, found),
+        window=holds | beside[: len(rows)] | beside[len(rows) :],
+        before=_neighbour(columns, before, fused),
+        after=_neighbour(columns, after, fused),
     )
 
 
@@ -55,6 +40,6 @@ def _beside(columns: Columns, rows: Ints, side: str, known_at: Micros) -> Ints:
     return np.where(columns["created"][linked] <= known_at, linked, -1)
 
 
-def _neighbour(columns: Columns, rows: Ints, found: Fused) -> Neighbour:
+def _neighbour(columns: Columns, rows: Ints, fused: Fused) -> Neighbour:
     asks = (rows >= 0) & ((columns["speech"][rows] & ASKS) > 0)
-    return Neighbour(found.of(rows), asks)
+    return Neighbour(fused(rows), asks)

@@ -1,7 +1,6 @@
 """Document frequencies of terms, for their weights in a query."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from concord_search.domain.candidates import Floats, Ints
 
@@ -36,12 +35,10 @@ class DocumentFrequencies:
         """Removes a text from the counts."""
         np.subtract.at(self._counts, terms & self._mask, 1)
 
-    def of(self, terms: Ints) -> Ints:
-        """The number of texts that hold each term."""
-        found: NDArray[np.int64] = self._counts[terms & self._mask]
-        return found
+    def weights(self, terms: Ints, texts: int) -> Floats:
+        """The inverse document frequency of each term among `texts` texts.
 
-
-def weights(frequencies: Ints, texts: int) -> Floats:
-    """The inverse document frequency of terms, as BM25 has it: ln(1 + (n - df + .5)/(df + .5))."""
-    return np.log1p((max(texts, 0) - np.minimum(frequencies, texts) + 0.5) / (frequencies + 0.5))
+        As BM25 has it: ln(1 + (n - df + .5)/(df + .5)).
+        """
+        held_by = self._counts[terms & self._mask]
+        return np.log1p((max(texts, 0) - np.minimum(held_by, texts) + 0.5) / (held_by + 0.5))

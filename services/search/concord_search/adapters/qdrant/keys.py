@@ -62,12 +62,11 @@ class SpaceKey:
         return self._cipher.decrypt(urlsafe_b64decode(item[1:]), None).decode()
 
 
-def new_key(path: Path) -> SpaceKey:
+def new_key(path: Path) -> None:
     """Makes a key and stores it in a file that only its owner can read."""
     secret = secrets.token_bytes(KEY_BYTES)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(secret)
-    return SpaceKey(secret)
 
 
 def read_key(path: Path) -> SpaceKey:

@@ -19,7 +19,7 @@ SAYS_WHEN if they name a time.
 So a state was known at r if `created` and `since` are not after r and `closed` is.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 from concord_search.adapters.qdrant.keys import SpaceKey
@@ -46,15 +46,19 @@ def of_state(
     state: MemoryState, key: SpaceKey, terms: Collection[int], speaker: int = 0
 ) -> Payload:
     """The payload of an open state."""
-    concepts = [key.number("concept", each) for each in state.concepts]
+
+    def number(field: str, value: str) -> int:
+        return key.number(field, value) if value else 0
+
+    concepts = [number("concept", each) for each in state.concepts]
     payload: Payload = {
         "item": key.item(state.id),
         "seq": state.seq,
         "text": key.digest(state.words),
         FACETS: concepts + _facets(state, key),
         "nc": len(concepts),
-        "d": key.number("domain", state.domain) if state.domain else 0,
-        "p": _parent(state.domain, key),
+        "d": number("domain", state.domain),
+        "p": number("domain", parent_domain(state.domain)),
         "imp": state.importance,
         "ac": state.access_count,
         "la": state.last_access,
@@ -62,18 +66,13 @@ def of_state(
         "from": state.valid_from,
         "rf": state.record_from,
         "head": int(state.is_head),
-        "session": key.number("session", state.session_id) if state.session_id else 0,
+        "session": number("session", state.session_id),
         "talk": int(state.talk),
         "speech": ASKS * asks(state.content) + SAYS_WHEN * says_when(state.content),
         "terms": sorted(terms),
         "speaker": speaker,
     }
     return payload | _sparse(state)
-
-
-def _parent(domain: str, key: SpaceKey) -> int:
-    parent = parent_domain(domain)
-    return key.number("domain", parent) if parent else 0
 
 
 def _sparse(state: MemoryState) -> Payload:
@@ -115,14 +114,3 @@ def _facets(state: MemoryState, key: SpaceKey) -> list[int]:
 def of_closing(record_time: Micros, seq: int) -> Payload:
     """The payload fields that a newer state, or forgetting, writes onto the state that it ends."""
     return {"closed": record_time, "gone": 0, "ended": 0, "till": seq}
-
-
-def of_touch(access_count: int, last_access: Micros) -> Payload:
-    """The payload fields that a read writes onto the newest state."""
-    return {"ac": access_count, "la": last_access}
-
-
-def concepts_of(payload: Mapping[str, Any]) -> list[int]:
-    """The keyed hashes of the concepts."""
-    facets: list[int] = payload[FACETS]
-    return facets[: payload["nc"]]

@@ -15,7 +15,7 @@ import numpy as np
 
 from concord_search.adapters.qdrant import filters
 from concord_search.adapters.qdrant.columns import Columns
-from concord_search.adapters.qdrant.conversation import Fused, Terms, talk
+from concord_search.adapters.qdrant.conversation import talk
 from concord_search.adapters.qdrant.filters import Filter, PointId
 from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.adapters.qdrant.shard import (
@@ -32,7 +32,8 @@ from concord_search.domain.filters import Scope
 from concord_search.domain.instants import DAY
 from concord_search.domain.memory import parent_domain
 from concord_search.domain.signals import IMPORTANCE_NUMBER
-from concord_search.ports import Found, Question, Vector
+from concord_search.ports.embedder import Vector
+from concord_search.ports.index import Question
 
 HALF_LIFE = 30
 """Days after which a co-read counts half."""
@@ -54,6 +55,13 @@ class Scores:
         return Scores(
             self.rows[chosen], self.cosine[chosen], self.lexical[chosen], self.fusion[chosen]
         )
+
+    def fused(self, rows: Ints) -> Floats:
+        """The fused score of each row, among rows that ascend; 0 for one that is not there."""
+        if not len(self.rows):
+            return np.zeros(len(rows))
+        where = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        return np.where(self.rows[where] == rows, self.fusion[where], 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +111,7 @@ class CandidateQuery:
         if self._words is not None:
             self._worded = self._branch(self._words, WORDS)
 
-    def end(self, vector: Vector) -> Found:
+    def end(self, vector: Vector) -> Candidates:
         """The candidates for the question, once it has begun."""
         found, _ = self._scored(vector.tolist())
         order = np.argsort(-found.fusion, kind="stable")[: self._question.limit]
@@ -138,7 +146,7 @@ class CandidateQuery:
             self.begin()
             near, words = self._sides(dense)
         near, besides = near[: len(self._filters)], near[len(self._filters) :]
-        rows = _distinct(np.concatenate([found for found, _ in (*near, *words)]))
+        rows = np.unique(np.concatenate([found for found, _ in (*near, *words)]))
         cosine, lexical = (_placed(rows, side) for side in (near, words))
         branches = [
             Branch(rows[~np.isnan(column)], [found for found, _ in side], fusion.scale(side[0][1]))
@@ -182,18 +190,16 @@ class CandidateQuery:
         there: Bools = self._columns["seq"][rows] > 0
         return there
 
-    def _described(self, best: Scores, found: Scores) -> Found:
+    def _described(self, best: Scores, found: Scores) -> Candidates:
         """The best ones, with all that ranking needs; reads the columns."""
         question, columns, terms = self._question, self._columns, self._terms
         rows = best.rows
         read = rows if question.scope.record is None else columns.newest_rows(rows)
         shared, union = columns.shared_concepts(rows, self._concepts)
         holds = columns.holds(rows, terms)
-        weights, known = columns.term_weights(terms)
         scope = question.scope
         known_at = scope.now if scope.record is None else scope.record
-        fused = Fused(found.rows, found.fusion)
-        candidates = Candidates(
+        return Candidates(
             items=[columns.items[row] for row in rows.tolist()],
             seqs=columns["seq"][rows],
             cosine=best.cosine,
@@ -205,17 +211,15 @@ class CandidateQuery:
             importance=_IMPORTANCE[columns["imp"][rows]],
             access_count=columns["ac"][read],
             last_access=columns["la"][read],
-            created=columns["created"][rows],
             valid_from=columns["from"][rows],
             coactivation=self._coactivation(rows),
             is_head=columns["head"][rows].astype(np.bool_),
+            is_edge=columns["edge"][rows] > 0,
             holds=holds,
-            term_weights=weights,
-            known_terms=known,
-            lengths=columns.lengths(rows),
-            talk=talk(columns, rows, Terms(terms, holds), fused, known_at),
+            term_weights=columns.term_weights(terms),
+            lengths=columns["term count"][rows],
+            talk=talk(columns, rows, terms, holds, fused=found.fused, known_at=known_at),
         )
-        return Found(candidates, has_words=self._words is not None)
 
     def _coactivation(self, rows: Ints) -> Floats:
         """The largest co-reads ÷ √(reads · reads) with a memory that the session read."""
@@ -251,7 +255,7 @@ def rows_for(scope: Scope, columns: Columns, found: Ints) -> Ints:
 
     For now, that is the newest open state of each memory; for the past, the filter has chosen it.
     """
-    return columns.current_rows(found) if scope.record is None else columns.known_rows(found)
+    return columns.rows_with("current" if scope.record is None else "seq", found)
 
 
 def _placed(rows: Ints, side: Iterable[tuple[Ints, Floats]]) -> Floats:
@@ -260,12 +264,3 @@ def _placed(rows: Ints, side: Iterable[tuple[Ints, Floats]]) -> Floats:
     for found, scores in side:
         column[np.searchsorted(rows, found)] = scores
     return column
-
-
-def _distinct(rows: Ints) -> Ints:
-    """The rows without repetitions, ascending."""
-    rows.sort()
-    first = np.ones(len(rows), dtype=np.bool_)
-    first[1:] = rows[1:] != rows[:-1]
-    distinct: Ints = rows[first]
-    return distinct

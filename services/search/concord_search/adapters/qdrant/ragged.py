@@ -46,11 +46,6 @@ class Ragged:
         return self._values.take(places), ends
 
 
-def zeros(count: int) -> NDArray[np.int64]:
-    """`count` zeros."""
-    return np.zeros(count, dtype=np.int64)
-
-
 def longer(column: NDArray[Any]) -> NDArray[Any]:
     """The column with room for an eighth more: a column from disk is full, and its first write
     must not take twice its memory."""

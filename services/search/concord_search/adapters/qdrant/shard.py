@@ -1,9 +1,10 @@
 """The ports of a transport to Qdrant: the points of one space, and the words of a text."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from concord_search.adapters.qdrant.filters import Filter, PointId
 from concord_search.adapters.qdrant.formula import Term
@@ -12,6 +13,8 @@ from concord_search.domain.candidates import Floats
 
 LAYOUT = 7
 """Version of the layout of parts and points; a part of another one is dropped and indexed anew."""
+
+SCROLL_PAGE = 1_000
 
 DENSE, WORDS = "dense", "words"
 """The two vectors of a point: of its meaning, and of its words."""
@@ -69,109 +72,141 @@ class Words(Protocol):
         ...
 
 
-class Shard(Protocol):
+class Shard(ABC):
     """The points of one space. Every method blocks and may raise `IndexCorrupt`; over a network
     `IndexUnavailable` and `IndexDiskFull`, too, with a write that was applied in part."""
 
-    @property
-    def name(self) -> str:
-        """The name by which its part finds the shard again, once it is the current one."""
-        ...
+    points_a_write: int
+    """Points that are sent at once."""
+    points_a_copy: int
+    """Points that are read with their vectors at once."""
 
-    noted: set[PointId] | None
-    """The points written since a caller set this to an empty set; None = not noted."""
+    def __init__(self, name: str) -> None:
+        self.name = name
+        """The name by which its part finds the shard again, once it is the current one."""
+        self.noted: set[PointId] | None = None
+        """The points written since a caller set this to an empty set; None = not noted."""
 
     def upsert(self, points: Points) -> None:
         """Writes points, over those with the same id."""
-        ...
+        self._note([point for point, _, _ in points])
+        for start in range(0, len(points), self.points_a_write):
+            self._upsert(points[start : start + self.points_a_write])
 
     def set_payload(self, point: PointId, values: Payload) -> None:
         """Writes fields of a payload, keeping the others."""
-        ...
+        self._note([point])
+        self._set_payload(point, values)
 
     def delete(self, points: Sequence[PointId]) -> None:
         """Removes points."""
-        ...
+        if points:
+            self._note(points)
+            self._delete(points)
 
+    def _note(self, points: Sequence[PointId]) -> None:
+        if self.noted is not None:
+            self.noted.update(points)
+
+    @abstractmethod
     def query(self, queries: Sequence[Nearest]) -> list[Scored]:
-        """Answers queries as one batch."""
-        ...
+        """Answers queries as one batch: points with their scores, best first."""
 
+    @abstractmethod
     def weigh(self, query: Weighing) -> Scored:
-        """Answers one query by its formula, in single precision."""
-        ...
+        """Answers one query by its formula, in single precision: points and scores, best first."""
 
-    def vectors_of(self, points: Sequence[int]) -> dict[int, Vectors]:
-        """Points' vectors, as they are written."""
-        ...
+    def vectors_of(self, points: Sequence[int]) -> Mapping[PointId, Vectors]:
+        """Points' vectors by name, as they are written."""
+        found = self._points(points, with_payload=False) if points else ()
+        return {point: vectors for point, vectors, _ in found}
 
     def payload_of(self, point: PointId) -> Payload:
         """A point's payload; empty for a point that is not there."""
-        ...
-
-    def count(self) -> int:
-        """The number of points."""
-        ...
-
-    def scroll(self) -> Iterator[tuple[PointId, Payload]]:
-        """Every point with its payload."""
-        ...
-
-    def whole(self) -> Iterator[Points]:
-        """Every point, as it is written, in pages."""
-        ...
+        found = self.points([point])
+        return found[0][2] if found else {}
 
     def points(self, wanted: Collection[PointId]) -> Points:
         """The wanted points that exist, as they are written."""
-        ...
+        return self._points(wanted, with_payload=True) if wanted else ()
 
+    def scroll(self) -> Iterator[tuple[PointId, Payload]]:
+        """Every point with its payload."""
+        for page in self._pages(SCROLL_PAGE, with_vectors=False):
+            for point, _, values in page:
+                yield point, values
+
+    def whole(self) -> Iterator[Points]:
+        """Every point, as it is written, in pages."""
+        return self._pages(self.points_a_copy, with_vectors=True)
+
+    @abstractmethod
+    def count(self) -> int:
+        """The number of points."""
+
+    @abstractmethod
     def flush(self) -> None:
         """Writes all changes to the files, so that opening need not replay the log."""
-        ...
 
+    @abstractmethod
     def close(self) -> None:
         """Writes everything to disk and closes the shard."""
-        ...
+
+    @abstractmethod
+    def _upsert(self, points: Points) -> None: ...
+
+    @abstractmethod
+    def _set_payload(self, point: PointId, values: Payload) -> None: ...
+
+    @abstractmethod
+    def _delete(self, points: Sequence[PointId]) -> None: ...
+
+    @abstractmethod
+    def _points(self, wanted: Collection[PointId], *, with_payload: bool) -> Points: ...
+
+    @abstractmethod
+    def _pages(self, size: int, *, with_vectors: bool) -> Iterator[Points]: ...
 
 
 S = TypeVar("S", bound=Shard)
 
 
-class Shards(Protocol[S]):
+class Shards(ABC, Generic[S]):
     """The shards of an index, each of a part, which is a directory that holds the part's key.
 
     A part has one current shard, and others while it is made anew. Every method blocks.
     """
 
-    @property
-    def engine(self) -> str:
-        """The engine of the shards; a part of another engine is dropped and indexed anew."""
-        ...
+    engine: str
+    """The engine of the shards; a part of another engine is dropped and indexed anew."""
 
     def require_room(self) -> None:
         """Raises `IndexDiskFull` if a write would find no room."""
-        ...
 
-    def missing(self, names: Collection[str]) -> Collection[str]:
-        """The names among these of current shards that are lost. Raises `IndexUnavailable`."""
-        ...
+    def missing(self, names: Collection[str]) -> Collection[str]:  # noqa: ARG002 - none is lost
+        """The names among these of current shards that are lost. Raises `IndexUnavailable`.
 
+        None where a missing shard is damage, which `load` reports.
+        """
+        return ()
+
+    @abstractmethod
     def create(self, part: Path, dimension: int) -> S:
-        """Makes an empty shard, not yet the current one."""
-        ...
+        """Makes an empty shard, not yet the current one. Raises `IndexUnavailable`."""
 
     def make_current(self, part: Path, shard: S) -> None:
         """Makes a shard its part's current one."""
-        ...
 
+    @abstractmethod
     def load(self, part: Path, name: str) -> S:
-        """Opens the current shard, and removes others. Raises `IndexLocked` or `IndexCorrupt`."""
-        ...
+        """Opens the current shard, and removes others.
 
+        Raises `IndexLocked`, `IndexCorrupt` or `IndexUnavailable`.
+        """
+
+    @abstractmethod
     def remove(self, shard: S) -> None:
         """Removes a shard that is not the current one, or no longer."""
-        ...
 
     def discard(self, part: Path) -> None:
         """Removes all of a part, even an unfinished one, that is outside its directory."""
-        ...

@@ -1,10 +1,10 @@
 """One space's part of the index: its shard, key, columns and watermark."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from threading import Lock
-from typing import Any, Generic
-from uuid import UUID
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -19,27 +19,16 @@ from concord_search.adapters.qdrant.shard import (
     Nearest,
     S,
     Scored,
-    Shard,
-    Vectors,
     Words,
 )
-from concord_search.adapters.qdrant.weigh import WeighedQuery
+from concord_search.adapters.qdrant.watermark import WATERMARK, Watermark
 from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
 from concord_search.domain.memory import Ending, MemoryState, Parked
-from concord_search.ports import (
-    Batch,
-    EmbeddingModel,
-    IndexState,
-    Near,
-    Question,
-    Vector,
-)
-
-WATERMARK = UUID(int=0)
-"""The point that holds the shard's watermark; the only one that is no row."""
+from concord_search.ports.embedder import EmbeddingModel, Vector
+from concord_search.ports.index import Batch, IndexState, Near, NearQuery, Question
 
 FLUSH_EVERY = 2_000
 """Points between two flushes: opening after a crash replays at most so many."""
@@ -47,24 +36,8 @@ FLUSH_EVERY = 2_000
 NOTED_PAGE = 100
 """Points read at once while a copy catches up: with the embedded engine, all else waits."""
 
-KEPT_PARKED = 1_000
-"""Parked changes that are stored by name and tried again; further ones are only counted."""
 
-
-@dataclass(frozen=True, slots=True)
-class Watermark:
-    """How far the shard has followed; written to it after the changes, as a point without vectors.
-
-    `traces`: points were deleted whose bytes the engine's files may still hold.
-    """
-
-    epoch: str
-    applied_seq: int
-    latest: Micros
-    parked: tuple[tuple[int, str, str], ...] = ()
-    parked_count: int = 0
-    unconfirmed: tuple[str, ...] = ()
-    traces: bool = False
+Q = TypeVar("Q", bound=CandidateQuery)
 
 
 class SpaceIndex(Generic[S]):
@@ -84,7 +57,7 @@ class SpaceIndex(Generic[S]):
         self.model = model
         self._shard = shard
         self._key = key
-        self._watermark = Watermark("", 0, 0)
+        self._watermark = Watermark()
         self._file = file
         self._columns = Columns()
         self._agree = True
@@ -96,13 +69,13 @@ class SpaceIndex(Generic[S]):
     def begin(self, epoch: str) -> None:
         """Begins a part over an empty shard."""
         self._file.void()
-        self._write_watermark(Watermark(epoch, 0, 0))
+        self._write_watermark(Watermark(epoch))
         self._shard.flush()
 
     def resume(self) -> None:
         """Opens a part over a shard that was written before."""
         if values := self._shard.payload_of(WATERMARK):
-            self._watermark = _watermark_of(values)
+            self._watermark = Watermark(**values)
         columns = self._file.read(self._stamp())
         if columns is None:
             self._rebuild()
@@ -121,7 +94,7 @@ class SpaceIndex(Generic[S]):
 
     def _stamp(self) -> Stamp:
         mark, points = self._watermark, self._shard.count()
-        return {"epoch": mark.epoch, "applied": mark.applied_seq, "points": points}
+        return {"epoch": mark.epoch, "applied": mark.applied, "points": points}
 
     def state(self) -> IndexState:
         """The state of this part: how far it has followed, and its parked changes."""
@@ -131,7 +104,7 @@ class SpaceIndex(Generic[S]):
         )
         return IndexState(
             epoch=mark.epoch,
-            applied_seq=mark.applied_seq,
+            applied_seq=mark.applied,
             latest=mark.latest,
             memories=self._columns.open_items,
             model=self.model,
@@ -157,48 +130,30 @@ class SpaceIndex(Generic[S]):
         return row if same else None
 
     def apply(self, batch: Batch) -> None:
-        """Writes a batch: new states, then the end of their former ones, then the watermark.
+        """Writes a batch: new states, then the end of their former ones, then the watermark."""
+        with self._changing():
+            self._erase(batch.erased)
+            self._write_states(batch.states, batch.endings)
+            for ending in batch.endings:
+                self._end(self._key.item(ending.id), ending.seq, ending.record_time)
+            for touch in batch.touches:
+                self._touch(self._key.item(touch.id), touch.access_count, touch.last_access)
+            self._write_watermark(self._watermark.after(batch, self._key))
+            self._unflushed += len(batch.states) + len(batch.endings)
+            if self._unflushed >= FLUSH_EVERY:
+                self._shard.flush()
+                self._unflushed = 0
 
-        If that fails midway, columns and engine may not agree, and the columns are not stored.
-        """
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """If the change fails midway, columns and engine may not agree: columns are not stored."""
         self._file.void()
         agreed, self._agree = self._agree, False
-        self._apply(batch)
+        yield
         self._agree = agreed
 
-    def _apply(self, batch: Batch) -> None:
-        self._erase(batch.erased)
-        self._write_states(batch.states, batch.endings)
-        for ending in batch.endings:
-            self._end(self._key.item(ending.id), ending.seq, ending.record_time)
-        for touch in batch.touches:
-            self._touch(self._key.item(touch.id), touch.access_count, touch.last_access)
-        self._write_watermark(self._watermark_after(batch))
-        self._unflushed += len(batch.states) + len(batch.endings)
-        if self._unflushed >= FLUSH_EVERY:
-            self._shard.flush()
-            self._unflushed = 0
-
-    def _watermark_after(self, batch: Batch) -> Watermark:
-        parked = tuple(
-            (each.seq, self._key.item(each.item_id), each.reason) for each in batch.parked
-        )
-        known = {seq for seq, _, _ in self._watermark.parked}
-        new = tuple(each for each in parked if each[0] not in known)
-        left = tuple(each for each in self._watermark.parked if each[0] not in batch.settled)
-        settled = len(self._watermark.parked) - len(left)
-        to_confirm = (self._key.item(item_id) for item_id in batch.to_confirm)
-        return replace(
-            self._watermark,
-            applied_seq=max(self._watermark.applied_seq, batch.applied_seq),
-            latest=max(self._watermark.latest, batch.latest),
-            parked=(left + new)[:KEPT_PARKED],
-            parked_count=self._watermark.parked_count + len(new) - settled,
-            unconfirmed=tuple(dict.fromkeys((*self._watermark.unconfirmed, *to_confirm))),
-        )
-
     def _write_watermark(self, watermark: Watermark) -> None:
-        self._shard.upsert([(WATERMARK, {}, _watermark_payload(watermark))])
+        self._shard.upsert([(WATERMARK, {}, asdict(watermark))])
         self._watermark = watermark
 
     def _write_states(
@@ -209,10 +164,14 @@ class SpaceIndex(Generic[S]):
             reused = {
                 s.id: row for s, v in fresh if v is None and (row := self._reusable(s)) is not None
             }
-        stored = self._vectors_at(list(reused.values()))
+        stored = self._shard.vectors_of(list(reused.values()))
         written = []
         for state, vector in fresh:
-            vectors = stored[reused[state.id]] if vector is None else self._vectors(state, vector)
+            if vector is None:
+                vectors = stored[reused[state.id]]
+            else:
+                words = self._words.of_document(state.words)
+                vectors = {DENSE: vector.tolist(), WORDS: words}
             terms, speaker = self._words.terms_of(vectors[WORDS]), self._speaker(state)
             values = payload.of_state(state, self._key, terms, speaker)
             written.append((self._columns.reserve(), vectors, values))
@@ -227,15 +186,9 @@ class SpaceIndex(Generic[S]):
             if former is not None:
                 self._close(former, *_ended_by(state, open_since, endings))
 
-    def _vectors(self, state: MemoryState, vector: Vector) -> Vectors:
-        return {DENSE: vector.tolist(), WORDS: self._words.of_document(state.words)}
-
     def _speaker(self, state: MemoryState) -> int:
         first = state.speaker.partition(" ")[0]
         return min(self._words.terms_of(self._words.of_document(first)), default=0) if first else 0
-
-    def _vectors_at(self, rows: Sequence[int]) -> dict[int, Vectors]:
-        return self._shard.vectors_of(rows)
 
     def _close(self, row: int, seq: int, record_time: Micros) -> None:
         self._shard.set_payload(row, payload.of_closing(record_time, seq))
@@ -255,7 +208,7 @@ class SpaceIndex(Generic[S]):
             if row is None or self._columns["ac"][row] >= access_count:
                 return
             self._columns.touch(row, access_count, last_access)
-        self._shard.set_payload(row, payload.of_touch(access_count, last_access))
+        self._shard.set_payload(row, {"ac": access_count, "la": last_access})
 
     def _erase(self, ids: Sequence[str]) -> None:
         items = [self._key.item(item_id) for item_id in ids]
@@ -280,15 +233,13 @@ class SpaceIndex(Generic[S]):
 
     def drop(self, ids: Collection[str]) -> None:
         """Removes memories from the shard and the columns."""
-        self._file.void()
-        agreed, self._agree = self._agree, False
         items = {self._key.item(memory_id) for memory_id in ids}
-        points = [point for point, values in self._shard.scroll() if values.get("item") in items]
-        with self._lock:
-            for item in items:
-                self._columns.drop(item)
-        self._shard.delete(points)
-        self._agree = agreed
+        with self._changing():
+            points = [at for at, values in self._shard.scroll() if values.get("item") in items]
+            with self._lock:
+                for item in items:
+                    self._columns.drop(item)
+            self._shard.delete(points)
 
     # Making the files anew (M4)
 
@@ -336,33 +287,26 @@ class SpaceIndex(Generic[S]):
     def confirmed(self, ids: Sequence[str]) -> None:
         self._file.void()
         done = {self._key.item(memory_id) for memory_id in ids}
-        left = tuple(item for item in self._watermark.unconfirmed if item not in done)
+        left = [item for item in self._watermark.unconfirmed if item not in done]
         self._write_watermark(replace(self._watermark, unconfirmed=left))
 
     # Reading
 
-    def candidates(self, question: Question) -> CandidateQuery:
+    def query(self, kind: type[Q], question: Question) -> Q:
         """A query for the candidates for a question."""
-        return CandidateQuery(*self._readable(), question=question)
+        parts = self._key, self._columns, self._lock, self._words
+        return kind(lambda: self._shard, *parts, question=question)
 
-    def weighed(self, question: Question) -> WeighedQuery:
-        """A query for the candidates for a question by the integrative formula."""
-        return WeighedQuery(*self._readable(), question=question)
-
-    def _readable(self) -> tuple[Callable[[], Shard], SpaceKey, Columns, Lock, Words]:
-        return lambda: self._shard, self._key, self._columns, self._lock, self._words
-
-    def near(self, vector: Vector, scope: Scope, limit: int, least: float) -> list[Near]:
+    def near(self, vector: Vector, query: NearQuery) -> list[Near]:
         with self._lock:
-            wanted = filters.of_scope(scope, self._key, self._columns)
-        (found,) = self._shard.query([Nearest(vector.tolist(), DENSE, limit, wanted, least)])
-        return self._near(found, scope)
+            wanted = filters.of_scope(query.scope, self._key, self._columns)
+        nearest = Nearest(vector.tolist(), DENSE, query.limit, wanted, query.least)
+        (found,) = self._shard.query([nearest])
+        return self._near(found, query.scope)
 
-    def near_each(
-        self, ids: Sequence[str], scope: Scope, limit: int, least: float
-    ) -> list[Sequence[Near] | None]:
+    def near_each(self, ids: Sequence[str], query: NearQuery) -> list[Sequence[Near] | None]:
         with self._lock:
-            wanted = filters.of_scope(scope, self._key, self._columns)
+            wanted = filters.of_scope(query.scope, self._key, self._columns)
             newest = {each: self._columns.newest(self._key.item(each)) for each in ids}
             # A closed newest state is that of a forgotten memory.
             rows = {
@@ -370,17 +314,19 @@ class SpaceIndex(Generic[S]):
                 for each, row in newest.items()
                 if row is not None and not self._columns["closed"][row]
             }
-        vectors = self._vectors_at(list(rows.values()))
+        vectors = self._shard.vectors_of(list(rows.values()))
         asked = {each: vectors[row][DENSE] for each, row in rows.items() if row in vectors}
         # One more than the limit, as the memory itself is found too.
-        queries = [Nearest(v, DENSE, limit + 1, wanted, least) for v in asked.values()]
-        found = dict(zip(asked, self._shard.query(queries), strict=True)) if queries else {}
-        return [
-            None
-            if each not in found
-            else [near for near in self._near(found[each], scope) if near.id != each][:limit]
-            for each in ids
+        queries = [
+            Nearest(vector, DENSE, query.limit + 1, wanted, query.least)
+            for vector in asked.values()
         ]
+        answers = self._shard.query(queries) if queries else ()
+        found: dict[str, Sequence[Near]] = {}
+        for each, answer in zip(asked, answers, strict=True):
+            near = [other for other in self._near(answer, query.scope) if other.id != each]
+            found[each] = near[: query.limit]
+        return [found.get(each) for each in ids]
 
     def _near(self, found: Scored, scope: Scope) -> list[Near]:
         with self._lock:
@@ -402,7 +348,7 @@ class SpaceIndex(Generic[S]):
             row = self._columns.newest(self._key.item(item_id))
             if row is None or self._columns["seq"][row] != seq:
                 return None
-        found = self._vectors_at([row])[row]
+        found = self._shard.vectors_of([row])[row]
         return np.asarray(found[DENSE], dtype=np.float32)
 
     def close(self) -> None:
@@ -425,27 +371,3 @@ def _ended_by(state: MemoryState, after: int, endings: Sequence[Ending]) -> tupl
     between = [e for e in endings if e.id == state.id and after < e.seq < state.seq]
     first = min(between, key=lambda ending: ending.seq, default=None)
     return (first.seq, first.record_time) if first else (state.seq, state.record_from)
-
-
-def _watermark_payload(watermark: Watermark) -> dict[str, Any]:
-    return {
-        "epoch": watermark.epoch,
-        "applied": watermark.applied_seq,
-        "latest": watermark.latest,
-        "parked": [list(each) for each in watermark.parked],
-        "parked_count": watermark.parked_count,
-        "unconfirmed": list(watermark.unconfirmed),
-        "traces": watermark.traces,
-    }
-
-
-def _watermark_of(values: Mapping[str, Any]) -> Watermark:
-    return Watermark(
-        epoch=values["epoch"],
-        applied_seq=values["applied"],
-        latest=values["latest"],
-        parked=tuple((seq, item, reason) for seq, item, reason in values["parked"]),
-        parked_count=values["parked_count"],
-        unconfirmed=tuple(values["unconfirmed"]),
-        traces=values["traces"],
-    )

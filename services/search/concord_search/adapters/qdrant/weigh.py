@@ -20,7 +20,8 @@ from concord_search.domain.candidates import Floats, Ints
 from concord_search.domain.filters import MemoryFilter
 from concord_search.domain.memory import CONSTITUTIVE
 from concord_search.domain.recency import recency
-from concord_search.ports import NOTHING_WEIGHED, Vector, Weighed
+from concord_search.ports.embedder import Vector
+from concord_search.ports.index import NOTHING_WEIGHED, Weighed
 
 
 class WeighedQuery(CandidateQuery):
@@ -50,18 +51,15 @@ class WeighedQuery(CandidateQuery):
         constitutive = np.concatenate([branch.by_filter[1] for branch in branches])
         factor = np.where((rows[:, np.newaxis] == constitutive).any(axis=1), weight, 1.0)
         with self._lock:
-            recent = np.where(factor == 1.0, self._recency(rows, now), 1.0)
+            columns = self._columns
+            fresh = recency(columns["ac"][rows], columns["la"][rows], columns["imp"][rows], now)
+            recent = np.where(factor == 1.0, fresh, 1.0)
             # The engine computes in single precision: the best text may be slightly above 1.
             text = np.minimum(1.0, scored.scores / np.maximum(factor * recent, 1e-300))
             order = self._best_first(rows, text * factor * recent, factor)
             ordered = found.at(np.searchsorted(found.rows, rows[order]))
             described = self._described(ordered, found)
-            is_edge = self._columns["edge"][rows[order]] > 0
-        return Weighed(described, is_edge, text[order], factor[order], recent[order])
-
-    def _recency(self, rows: Ints, now: int) -> Floats:
-        columns = self._columns
-        return recency(columns["ac"][rows], columns["la"][rows], columns["imp"][rows], now)
+        return Weighed(described, text[order], factor[order], recent[order])
 
     def _best_first(self, rows: Ints, scores: Floats, factor: Floats) -> Ints:
         """The places of the rows that were not erased meanwhile."""

@@ -7,48 +7,30 @@ a server without collisions, and the server learns no space's name.
 
 import secrets
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from qdrant_client import grpc as wire
 
 from concord_search.adapters.qdrant import payload
-from concord_search.adapters.qdrant.index import SERVER
 from concord_search.adapters.qdrant.keys import read_key
-from concord_search.adapters.qdrant.shard import DENSE, LAYOUT, WORDS
+from concord_search.adapters.qdrant.parts import SERVER
+from concord_search.adapters.qdrant.shard import DENSE, LAYOUT, WORDS, Shards
 from concord_search.adapters.qdrant_server.connection import Connection
+from concord_search.adapters.qdrant_server.settings import QdrantConfig
 from concord_search.adapters.qdrant_server.shard import ServerShard
 from concord_search.domain.errors import IndexUnavailable
 
-Quantisation = Literal["none", "scalar", "binary"]
 
-
-@dataclass(frozen=True, slots=True)
-class CollectionLayout:
-    """The server's settings of each collection."""
-
-    prefix: str = "concord"
-    shards: int = 1
-    replicas: int = 1
-    quantisation: Quantisation = "none"
-    on_disk: bool = False
-
-
-class ServerShards:
-    """The shards of all parts; see `qdrant.shard.Shards`."""
+class ServerShards(Shards[ServerShard]):
+    """The shards of all parts, each a collection."""
 
     engine = SERVER
 
-    def __init__(self, connection: Connection, layout: CollectionLayout) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._layout = layout
-
-    def require_room(self) -> None:
-        """Does nothing: the server itself refuses a write without room."""
+        self._settings = connection.settings
 
     def missing(self, names: Collection[str]) -> Collection[str]:
-        """The aliases among these that the server lacks. Raises `IndexUnavailable`."""
         return set(names) - self._aliases().keys()
 
     def _aliases(self) -> dict[str, str]:
@@ -59,10 +41,9 @@ class ServerShards:
         return {each.alias_name: each.collection_name for each in reply.aliases}
 
     def create(self, part: Path, dimension: int) -> ServerShard:
-        """Makes an empty collection, with its payload indexes."""
         name = f"{self._alias(part)}-{secrets.token_hex(4)}"
         self._connection.reply(
-            self._connection.collections.Create, _creation(name, dimension, self._layout)
+            self._connection.collections.Create, _creation(name, dimension, self._settings)
         )
         for field in (payload.FACETS, *payload.RANGES, *payload.WEIGHED):
             self._connection.reply(
@@ -74,10 +55,10 @@ class ServerShards:
         return f"{self._stem(part)}-v{LAYOUT}"
 
     def _stem(self, part: Path) -> str:
-        return f"{self._layout.prefix}-{read_key(part / 'key').digest('collection'):016x}"
+        return f"{self._settings.prefix}-{read_key(part / 'key').digest('collection'):016x}"
 
     def _shard(self, collection: str) -> ServerShard:
-        replicated = self._layout.replicas > 1
+        replicated = self._settings.replicas > 1
         return ServerShard(self._connection, collection, replicated=replicated)
 
     def make_current(self, part: Path, shard: ServerShard) -> None:
@@ -96,7 +77,6 @@ class ServerShards:
         shard.name = alias
 
     def load(self, _: Path, name: str) -> ServerShard:
-        """Opens an alias's collection, and removes others. Raises `IndexUnavailable`."""
         collection = self._aliases().get(name)
         if collection is None:
             raise IndexUnavailable(f"the Qdrant server has lost {name}")
@@ -119,41 +99,40 @@ class ServerShards:
         self._connection.reply(self._connection.collections.Delete, deletion)
 
     def remove(self, shard: ServerShard) -> None:
-        """Removes a collection, with its files."""
         self._delete(shard.collection)
 
     def discard(self, part: Path) -> None:
-        """Removes a part's collections, of all versions of the layout."""
+        """Removes a part's collections, of all versions of the settings."""
         if (part / "key").exists():
             for name in self._named(self._stem(part)):
                 self._delete(name)
 
 
-def _creation(name: str, dimension: int, layout: CollectionLayout) -> wire.CreateCollection:
+def _creation(name: str, dimension: int, settings: QdrantConfig) -> wire.CreateCollection:
     dense = wire.VectorParams(
         size=dimension,
         distance=wire.Distance.Cosine,
         datatype=wire.Datatype.Float16,  # as in the embedded engine
-        on_disk=layout.on_disk,
+        on_disk=settings.on_disk,
     )
     words = wire.SparseVectorParams(
-        modifier=wire.Modifier.Idf, index=wire.SparseIndexConfig(on_disk=layout.on_disk)
+        modifier=wire.Modifier.Idf, index=wire.SparseIndexConfig(on_disk=settings.on_disk)
     )
     return wire.CreateCollection(
         collection_name=name,
         vectors_config=wire.VectorsConfig(params_map=wire.VectorParamsMap(map={DENSE: dense})),
         sparse_vectors_config=wire.SparseVectorConfig(map={WORDS: words}),
-        shard_number=layout.shards,
-        replication_factor=layout.replicas,
-        write_consistency_factor=layout.replicas // 2 + 1,
-        on_disk_payload=layout.on_disk,
-        quantization_config=_quantisation(layout),
+        shard_number=settings.shards,
+        replication_factor=settings.replicas,
+        write_consistency_factor=settings.replicas // 2 + 1,
+        on_disk_payload=settings.on_disk,
+        quantization_config=_quantisation(settings),
     )
 
 
-def _quantisation(layout: CollectionLayout) -> wire.QuantizationConfig | None:
+def _quantisation(settings: QdrantConfig) -> wire.QuantizationConfig | None:
     in_memory = True  # the purpose of quantising: full vectors may then be on disk
-    match layout.quantisation:
+    match settings.quantisation:
         case "scalar":
             scalar = wire.ScalarQuantization(type=wire.QuantizationType.Int8, always_ram=in_memory)
             return wire.QuantizationConfig(scalar=scalar)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -15,6 +14,7 @@ from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.common.version_check import is_compatible
 from qdrant_client.connection import get_async_channel
 
+from concord_search.adapters.qdrant_server.settings import QdrantConfig
 from concord_search.domain.errors import (
     IndexCorrupt,
     IndexDiskFull,
@@ -29,35 +29,26 @@ LONGEST_PAUSE = 1_000
 """Most milliseconds between two attempts to reconnect; gRPC's default is two minutes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
-    """A Qdrant server: `url` with its gRPC port, `timeout` of one call in seconds."""
-
-    url: str
-    api_key: str = ""
-    timeout: float = 5.0
-
-
 class Connection:
     """The connection to a server. `open` it on the loop that the index lives on."""
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, settings: QdrantConfig) -> None:
+        self.settings = settings
         self._channel: grpc.aio.Channel | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def open(self) -> None:
         """Connects, once. Raises `IndexUnavailable`, or `IndexUnusable` for another version."""
         if self._channel is None:
-            self._channel, self._loop = _channel(self._server), asyncio.get_running_loop()
+            self._channel, self._loop = _channel(self.settings), asyncio.get_running_loop()
             self.points = stubs.PointsStub(self._channel)
             self.collections = stubs.CollectionsStub(self._channel)
         asked = partial(stubs.QdrantStub(self._channel).HealthCheck, wire.HealthCheckRequest())
-        theirs = await self._asked(partial(asked, timeout=self._server.timeout))
+        theirs = await self._asked(partial(asked, timeout=self.settings.timeout))
         ours = version("qdrant-client")
         if not is_compatible(ours, theirs.version):
             raise IndexUnusable(
-                f"The Qdrant server at {self._server.url} is of version {theirs.version}, and the "
+                f"The Qdrant server at {self.settings.url} is of version {theirs.version}, and the "
                 f"client, {ours}, speaks to its own minor version and the two beside it."
             )
 
@@ -67,7 +58,7 @@ class Connection:
         Raises `IndexUnavailable`, `IndexDiskFull` or, if no retry can help, `IndexCorrupt`.
         """
         assert self._loop is not None  # noqa: S101 - a bug of ours, not a state to handle
-        call = self._asked(partial(method, request, timeout=self._server.timeout))
+        call = self._asked(partial(method, request, timeout=self.settings.timeout))
         return asyncio.run_coroutine_threadsafe(call, self._loop).result()
 
     async def _asked(self, call: Callable[[], Awaitable[Any]]) -> Any:
@@ -75,20 +66,20 @@ class Connection:
             with tracing.span("qdrant"):
                 return await call()
         except ResourceExhaustedResponse as busy:
-            raise IndexUnavailable(f"the Qdrant server at {self._server.url} is busy") from busy
+            raise IndexUnavailable(f"the Qdrant server at {self.settings.url} is busy") from busy
         except grpc.aio.AioRpcError as error:
             raise self._translated(error) from error
 
     def _translated(self, error: grpc.aio.AioRpcError) -> SearchError:
         code, said = error.code(), error.details() or ""
-        where = f"the Qdrant server at {self._server.url}"
+        where = f"the Qdrant server at {self.settings.url}"
         if "No space left" in said or "disk space" in said:
             return IndexDiskFull(f"the disk of {where} has no room: make some")
         match code:
             case grpc.StatusCode.INVALID_ARGUMENT | grpc.StatusCode.UNIMPLEMENTED:
                 return IndexCorrupt(f"{where} refused a call as wrong: {said}")
             case grpc.StatusCode.DEADLINE_EXCEEDED:
-                return IndexUnavailable(f"{where} gave no answer in {self._server.timeout:g} s")
+                return IndexUnavailable(f"{where} gave no answer in {self.settings.timeout:g} s")
             case grpc.StatusCode.UNAUTHENTICATED | grpc.StatusCode.PERMISSION_DENIED:
                 return IndexUnavailable(f"{where} refuses the key: see QDRANT_API_KEY")
             case grpc.StatusCode.NOT_FOUND:
@@ -100,14 +91,15 @@ class Connection:
             await self._channel.close()
 
 
-def _channel(server: Server) -> grpc.aio.Channel:
+def _channel(settings: QdrantConfig) -> grpc.aio.Channel:
     """A channel of the client library, whose `AsyncQdrantClient` takes .3 s for an HTTP client."""
-    there = urlsplit(server.url)
+    key = settings.api_key.get_secret_value()
+    there = urlsplit(settings.url)
     channel: grpc.aio.Channel = get_async_channel(
         host=there.hostname or "",
         port=there.port or DEFAULT_PORT,
         ssl=there.scheme == "https",
-        metadata=[("api-key", server.api_key)] if server.api_key else [],
+        metadata=[("api-key", key)] if key else [],
         options={"grpc.max_reconnect_backoff_ms": LONGEST_PAUSE},
     )
     return channel

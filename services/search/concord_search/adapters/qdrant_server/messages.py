@@ -1,6 +1,6 @@
 """Points, filters and queries in the messages of Qdrant's gRPC contract."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 from uuid import UUID
@@ -35,11 +35,6 @@ def point_id(point: PointId) -> wire.PointId:
     return wire.PointId(num=point) if isinstance(point, int) else wire.PointId(uuid=str(point))
 
 
-def point_of(found: wire.PointId) -> PointId:
-    """A point's id from its message."""
-    return UUID(found.uuid) if found.HasField("uuid") else found.num
-
-
 def selector(points: Sequence[PointId]) -> wire.PointsSelector:
     """These points."""
     return wire.PointsSelector(points=wire.PointsIdsList(ids=[point_id(each) for each in points]))
@@ -63,20 +58,16 @@ def _sparse(words: Any) -> wire.SparseVector:
     return wire.SparseVector(indices=words.indices, values=words.values)
 
 
-def vectors_of(found: wire.RetrievedPoint) -> Vectors:
-    """A point's vectors, as `written` takes them."""
+def read(found: wire.RetrievedPoint) -> tuple[PointId, Vectors, Payload]:
+    """A point, as `written` takes it."""
     named = found.vectors.vectors.vectors
     vectors: dict[str, Any] = {}
     if DENSE in named:
         vectors[DENSE] = list(named[DENSE].dense.data)
     if WORDS in named:
         vectors[WORDS] = named[WORDS].sparse
-    return vectors
-
-
-def payload_of(found: Mapping[str, wire.Value]) -> Payload:
-    """A point's payload."""
-    return {name: _plain(value) for name, value in found.items()}
+    point = UUID(found.id.uuid) if found.id.HasField("uuid") else found.id.num
+    return point, vectors, {name: _plain(value) for name, value in found.payload.items()}
 
 
 def _plain(value: wire.Value) -> Any:

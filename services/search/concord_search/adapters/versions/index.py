@@ -1,4 +1,8 @@
-"""The versioned index over any index: each version of a space is a part of its own."""
+"""The index port over an index of parts: each version of a space is a part of its own.
+
+A file maps the versions of each space to parts. A version begins to serve when the file is
+replaced, in one durable step. A space that is not in it has one version, the part with its name.
+"""
 
 import asyncio
 import secrets
@@ -6,46 +10,47 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from cryptography.exceptions import InvalidTag
 
-from concord_search.adapters.versions import roles
-from concord_search.adapters.versions.roles import Roles
+from concord_search.adapters.durable_file import read_json, replace_json
+from concord_search.adapters.qdrant.index import QdrantIndex
+from concord_search.domain.candidates import Candidates
 from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
-from concord_search.domain.filters import Scope
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import (
+from concord_search.ports.embedder import EmbeddingModel, Vector
+from concord_search.ports.index import (
     Batch,
-    EmbeddingModel,
-    Found,
-    Index,
     IndexState,
     Near,
+    NearQuery,
     OnPart,
     Question,
-    Vector,
     Version,
     Weighed,
 )
 
 T = TypeVar("T")
 
+Roles = Mapping[Version, str]
+"""The parts of one space by version."""
+
 MARK = "\n"
 """The separator between a space's name and a version's; no space's name contains it."""
 
 
 class PartVersions:
-    """The versions of every space's index. `file` says which part is which; see `roles`.
+    """The versions of every space's index. `file` says which part is which.
 
     Lives on one event loop, which also changes the roles, so no search meets a half-done change.
     """
 
-    def __init__(self, parts: Index, file: Path) -> None:
+    def __init__(self, parts: QdrantIndex[Any], file: Path) -> None:
         self._parts = parts
         self._file = file
-        self._roles: dict[str, Roles] | None = None
+        self._roles: Mapping[str, Roles] | None = None
         self._removing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._assigning = asyncio.Lock()
 
@@ -53,14 +58,13 @@ class PartVersions:
         """Opens every part; removes unfinished ones of a process that was killed."""
         await self._parts.open(on_part)
         if self._roles is None:
-            known = await asyncio.to_thread(roles.read, self._file)
+            known = await asyncio.to_thread(read_json, self._file, _by_space, {})
             self._roles = known
             for name in await self._parts.states():
                 if name not in self._of(name.partition(MARK)[0]).values():
                     await self._parts.remove(name)
 
     async def check(self) -> None:
-        """Raises `IndexUnavailable` if the index can neither search nor apply changes now."""
         await self._parts.check()
 
     def _of(self, space: str) -> Roles:
@@ -74,7 +78,8 @@ class PartVersions:
         async with self._assigning:
             before = self._of(space)
             changed = {**(self._roles or {}), space: change(before)}
-            await asyncio.to_thread(roles.write, self._file, changed)
+            # to the disk, since parts that it no longer names are removed next
+            await asyncio.to_thread(replace_json, self._file, changed)
             self._roles = changed
             return before
 
@@ -107,10 +112,6 @@ class PartVersions:
         await self._assign(space, _recalled)
 
     async def promote(self, space: str) -> None:
-        """Makes the `NEXT` the serving version, and the serving one the `FORMER`.
-
-        Raises `IndexCorrupt` if the `NEXT` was removed.
-        """
         before = await self._assign(space, partial(_swapped, space))
         if former := before.get(Version.FORMER):
             await self._removed(space, former)
@@ -149,7 +150,7 @@ class PartVersions:
             return former
         return serving
 
-    async def ask(self, space: str, question: Question) -> Found:
+    async def ask(self, space: str, question: Question) -> Candidates:
         return await self._asked(self._parts.ask, space, question)
 
     async def weigh(self, space: str, question: Question, weight: asyncio.Future[float]) -> Weighed:
@@ -169,22 +170,15 @@ class PartVersions:
         return await self._asked(ask, space, question, *given)  # removed meanwhile
 
     async def near(
-        self,
-        space: str,
-        vector: Vector,
-        scope: Scope,
-        limit: int,
-        least: float,
-        *,
-        model: EmbeddingModel,
+        self, space: str, vector: Vector, model: EmbeddingModel, query: NearQuery
     ) -> list[Near]:
         name = self._answering(space, model)
-        return await self._parts.near(name, vector, scope, limit, least, model=model)
+        return await self._parts.near(name, vector, model, query)
 
     async def near_each(
-        self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
+        self, space: str, ids: Sequence[str], query: NearQuery
     ) -> list[Sequence[Near] | None]:
-        return await self._parts.near_each(self._name(space), ids, scope, limit, least)
+        return await self._parts.near_each(self._name(space), ids, query)
 
     async def vector_of(
         self, space: str, item_id: str, seq: int, model: EmbeddingModel
@@ -214,8 +208,14 @@ class PartVersions:
             return self._parts.id_of(self._name(space, Version.FORMER), item)
 
     async def close(self) -> None:
-        """Writes everything to disk and closes all parts."""
         await self._parts.close()
+
+
+def _by_space(found: Any) -> Mapping[str, Roles]:
+    return {
+        space: {Version(version): str(part) for version, part in roles.items()}
+        for space, roles in found.items()
+    }
 
 
 def _recalled(before: Roles) -> Roles:

@@ -1,0 +1,99 @@
+"""What to do with a page of results: its band, the next action and the lines (spec S5)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from concord_search.domain import stac
+from concord_search.domain.confidence import Band
+from concord_search.domain.filters import Superseded
+from concord_search.domain.speech import asks_of_the_past
+from concord_search.domain.stac import Case, NextAction, Preference, StacOptions, Thresholds
+from concord_search.ports.index import Question
+from concord_search.usecases.results import Result
+
+ADDED_WORDS = 5
+"""The most words that a refinement suggests."""
+
+NEAR = 0.1
+"""A result is near if it is not LOW, and its composite is at most so far below the best result's.
+Measured in services/decisions/0076."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The top result's band, the next action, and the lines that say why."""
+
+    band: Band
+    action: NextAction
+    preference: Preference | None
+    lines: Sequence[str]
+
+
+def advice(
+    question: Question,
+    results: Sequence[Result],
+    options: StacOptions,
+    limits: Thresholds,
+    lag: int,
+) -> Advice:
+    """The advice about a page of results; `lag`: the number of changes that the index lacks."""
+    # the lines are about a current result, even if a replaced one matches best (spec T4, S5)
+    valid = question.scope.valid
+    current = [each for each in results if each.memory.state.current_at(valid)]
+    best = sorted(current or results, key=lambda each: -each.breakdown.composite)
+    breakdowns = [each.breakdown for each in best]
+    # about the past, but replaced memories are left out
+    of_past = question.scope.superseded is Superseded.EXCLUDE and asks_of_the_past(question.text)
+    case = Case(lag=lag, of_past=of_past)
+    if best:
+        top = best[0].certainty
+        case = Case(
+            band=top.band if current else Band.LOW,
+            current=bool(current),
+            preference=_preference(best, limits) if current else None,
+            asks=top.asks,
+            lacks_rarest=top.lacks_rarest,
+            words=_words_to_add(question, best),
+            of_past=of_past,
+            replaced=len(results) - len(best),
+            disputed_by=next(_disputing(best[0]), ""),
+        )
+    said = stac.lines(
+        breakdowns,
+        domain=best[0].memory.state.domain if best else "",
+        why=best[0].relevance_reason if best else "",
+        options=options,
+        limits=limits,
+        case=case,
+    )
+    return Advice(case.band, stac.next_action(breakdowns, limits, case), case.preference, said)
+
+
+def _words_to_add(question: Question, best: Sequence[Result]) -> tuple[str, ...]:
+    """Concepts and domains of near results that the query does not have."""
+    least = best[0].breakdown.composite - NEAR
+    near = [
+        each.memory.state
+        for each in best[: stac.LOOKED_AT]
+        if each.certainty.band is not Band.LOW and each.breakdown.composite >= least
+    ]
+    words = [word for state in near for word in (*state.concepts, state.domain)]
+    known = {"", question.domain, *question.concepts}
+    return tuple(dict.fromkeys(word for word in words if word not in known))[:ADDED_WORDS]
+
+
+def _preference(best: Sequence[Result], limits: Thresholds) -> Preference | None:
+    """The preference for the first two results in dispute, one of them among the first three."""
+    there = {each.memory.state.id: each for each in best}
+    for one in best[: stac.LOOKED_AT]:
+        for other in filter(None, map(there.get, _disputing(one))):
+            ids = one.memory.state.id, other.memory.state.id
+            if stac.is_second_preferred(one.breakdown, other.breakdown, limits):
+                ids = ids[::-1]
+            return Preference(*ids)
+    return None
+
+
+def _disputing(result: Result) -> Iterator[str]:
+    """The other sides of its conflicts, but for those that were merely found in texts."""
+    return (each.other_id for each in result.conflicts if not each.is_text_finding)

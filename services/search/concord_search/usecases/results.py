@@ -1,0 +1,120 @@
+"""Results of a search: ranked candidates as graph shows them, each explained (S4, S5, T4)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from concord_search.domain import explanation
+from concord_search.domain.certainty import Certainty, certainties
+from concord_search.domain.confidence import Band
+from concord_search.domain.filters import Scope, admits
+from concord_search.domain.instants import AsOf
+from concord_search.domain.ranking import Breakdown, Ranking
+from concord_search.ports.graph import Graph, Hydrated, OpenConflict
+from concord_search.ports.index import Question
+
+MOST_CONFLICTS = 20
+"""The most conflicts that a result shows."""
+
+_NOT_IN_FORCE = Certainty(Band.LOW)
+"""The certainty of a result that was replaced or does not hold: it is not to be asserted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A question's candidates, ranked: the rows with at least the minimum score, best first."""
+
+    question: Question
+    ranking: Ranking
+    rows: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One result with its explanation; `reasons`: one for each part of `breakdown`, in order."""
+
+    memory: Hydrated
+    cosine: float
+    fusion: float
+    breakdown: Breakdown
+    reasons: tuple[str, ...]
+    relevance_reason: str
+    certainty: Certainty
+    conflicts: tuple[OpenConflict, ...] = ()
+
+
+def may_be_shown(item: Hydrated, scored_seq: int, scope: Scope | None) -> bool:
+    """Whether graph's state of a memory or edge may be shown in place of the scored one.
+
+    Without a `scope` a newer state may, whatever it says.
+    """
+    state = item.state
+    if state.is_edge:  # read without the number of its change
+        return scope is not None and admits(scope, state)
+    if state.seq < scored_seq or state.forgotten:
+        return False
+    return scope is None or state.seq == scored_seq or admits(scope, state)
+
+
+def explained(ranked: Ranked, shown: Sequence[tuple[int, Hydrated]]) -> list[Result]:
+    """Candidates, given by row and memory, with their explanations and certainties."""
+    rows = [row for row, _ in shown]
+    sure = certainties(ranked.ranking, rows) if rows else {}
+    return [_result(ranked, row, memory, sure[row]) for row, memory in shown]
+
+
+def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Result:
+    found, question = ranked.ranking.found, ranked.question
+    breakdown = ranked.ranking.breakdown(row)
+    context = explanation.Context(
+        memory=memory.state,
+        query_concepts=question.concepts,
+        query_domain=question.domain,
+        access_count=int(found.access_count[row]),
+        last_access=int(found.last_access[row]),
+        now=question.scope.now,
+        as_of=question.scope.as_of,
+    )
+    return Result(
+        memory=memory,
+        cosine=max(-1.0, min(1.0, float(found.cosine[row]))),
+        fusion=float(found.fusion[row]),
+        breakdown=breakdown,
+        reasons=tuple(explanation.reason(part, context) for part in breakdown.parts),
+        relevance_reason=explanation.relevance_reason(breakdown, context),
+        certainty=sure if memory.state.current_at(question.scope.valid) else _NOT_IN_FORCE,
+    )
+
+
+async def with_conflicts(
+    graph: Graph, space: str, results: list[Result], as_of: AsOf
+) -> list[Result]:
+    """The results, each with its open conflicts."""
+    ids = [each.memory.state.id for each in results if each.memory.has_conflicts]
+    if not ids:
+        return results
+    found = await graph.conflicts(space, ids, as_of)
+    return [
+        replace(each, conflicts=tuple(found.get(each.memory.state.id, ()))[:MOST_CONFLICTS])
+        for each in results
+    ]
+
+
+def after_their_heads(results: Sequence[Result]) -> list[Result]:
+    """Moves each replaced memory behind its head if both are on the page; keeps the order else.
+
+    The memories behind one head are sorted newest first.
+    """
+    there = {each.memory.state.id for each in results}
+    followers: dict[str, list[Result]] = {}
+    leading = []
+    for each in results:
+        heads = there.intersection(each.memory.state.heads) - {each.memory.state.id}
+        if heads:
+            followers.setdefault(min(heads), []).append(each)
+        else:
+            leading.append(each)
+    ordered = []
+    for each in leading:
+        behind = followers.get(each.memory.state.id, [])
+        ordered += [each, *sorted(behind, key=lambda result: -result.memory.state.valid_from)]
+    return ordered
