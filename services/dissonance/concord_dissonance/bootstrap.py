@@ -22,7 +22,6 @@ from concord_dissonance.adapters.graph.callers_client import CallersGraphClient
 from concord_dissonance.adapters.graph.client import GraphClient
 from concord_dissonance.adapters.graph.leases_client import LeasesClient
 from concord_dissonance.adapters.graph.sessions_client import SessionsClient
-from concord_dissonance.adapters.search.callers_client import CallersSearchClient
 from concord_dissonance.adapters.search.client import SearchClient
 from concord_dissonance.config import Addresses
 from concord_dissonance.domain.errors import JudgeUnavailable
@@ -72,11 +71,10 @@ class DissonanceApp:
         graph = GraphClient(addresses.graph_address, issuer)
         callers = CallersGraphClient(addresses.graph_address)
         search = SearchClient(addresses.search_address, issuer)
-        callers_search = CallersSearchClient(addresses.search_address)
         governance = GovernanceClient(addresses.governance_address, issuer)
         sessions = SessionsClient(addresses.graph_address, issuer)
         leases = LeasesClient(addresses.graph_address, issuer, holder)
-        self._clients = (graph, callers, search, callers_search, governance, sessions, leases)
+        self._clients = (graph, callers, search, governance, sessions, leases)
         # One thread: the judges are Python code, and the interpreter's lock runs one at a time.
         self._workers = Workers(1, "judges")
         self.background = Background(log)
@@ -129,7 +127,7 @@ class DissonanceApp:
                 DialecticServicer(
                     runs=self._runs,
                     synthesize=Synthesize(
-                        self._workers, callers, callers_search, KeepSynthesis(graph, callers)
+                        self._workers, callers, search, KeepSynthesis(graph, callers)
                     ),
                     by_model=SynthesizeByModel(
                         self._council.synthesizer if self._council else None,

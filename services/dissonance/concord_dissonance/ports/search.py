@@ -1,4 +1,4 @@
-"""The ports of search: under dissonance's own name, and in a caller's name."""
+"""The port of search."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -7,7 +7,7 @@ from concord_dissonance.ports.calls import Credential
 
 
 class Search(Protocol):
-    """Search, asked under dissonance's own name."""
+    """Search, asked under dissonance's own name, or in a caller's name."""
 
     async def similar(
         self, space: str, memory_ids: Sequence[str], limit: int, fresh: str = ""
@@ -25,13 +25,11 @@ class Search(Protocol):
         """The memories, of any kind but turns, that may differ from each by a small edit."""
         ...
 
-
-class CallersSearch(Protocol):
-    """Search, asked in a caller's name."""
-
-    async def found(self, who: Credential, query: str, limit: int, fresh: str) -> Sequence[str]:
-        """The ids of a query's best results of medium or high confidence, best first; not counted
-        as read.
+    async def surely_found(
+        self, who: Credential, query: str, limit: int, fresh: str
+    ) -> Sequence[str]:
+        """The ids of a caller's query's best results of medium or high confidence, best first; not
+        counted as read.
 
         `fresh`: the freshness token of a write that the index must have; empty: of none.
         """

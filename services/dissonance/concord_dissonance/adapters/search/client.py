@@ -1,4 +1,4 @@
-"""The search port over search's contract, under dissonance's own tokens."""
+"""The search port over search's contract, under dissonance's own tokens or a caller's."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +8,8 @@ from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.channel.channel import connect
 
 from concord_dissonance.adapters.graph.client import CHECKED_KINDS
-from concord_dissonance.adapters.service_calls import OwnCalls
+from concord_dissonance.adapters.service_calls import OwnCalls, in_name_of
+from concord_dissonance.ports.calls import Credential
 
 SEARCH = "search"
 IDS_A_CALL = 256
@@ -21,6 +22,7 @@ AMENDED_KINDS = tuple(
 )
 CAP = 15.0
 """Most seconds for one call, after which dissonance goes on without search."""
+_SURE = frozenset({search_pb2.CONFIDENCE_BAND_MEDIUM, search_pb2.CONFIDENCE_BAND_HIGH})
 
 
 class SearchClient:
@@ -61,6 +63,14 @@ class SearchClient:
             for each in reply.found:
                 found[each.memory_id] = [(n.memory_id, n.similarity) for n in each.similar]
         return found
+
+    async def surely_found(
+        self, who: Credential, query: str, limit: int, fresh: str
+    ) -> Sequence[str]:
+        request = search_pb2.SearchRequest(query=query, page_size=limit, peek=True)
+        request.consistency.at_least_as_fresh = fresh
+        reply = await in_name_of(who, self._search.Search, request)
+        return [each.memory.id for each in reply.results if each.confidence in _SURE]
 
     async def close(self) -> None:
         await self._channel.close()

@@ -27,7 +27,7 @@ from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import Severity
 from concord_dissonance.ports.calls import PRINCIPAL, Credential
 from concord_dissonance.ports.graph import CallersGraph
-from concord_dissonance.ports.search import CallersSearch
+from concord_dissonance.ports.search import Search
 from concord_dissonance.usecases.dialectic.by_model import ModelPart, ModelSynthesis
 from concord_dissonance.usecases.dialectic.keep import Keep, KeepSynthesis
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, Review
@@ -68,7 +68,7 @@ class Synthesize:
     """The use case."""
 
     def __init__(
-        self, workers: Workers, graph: CallersGraph, search: CallersSearch, keep: KeepSynthesis
+        self, workers: Workers, graph: CallersGraph, search: Search, keep: KeepSynthesis
     ) -> None:
         self._workers, self._graph, self._search, self._keep = workers, graph, search, keep
         self._phrases = Phrases()
@@ -141,7 +141,7 @@ class Synthesize:
         """
         read = [*await self._graph.sources(who, query.memory_ids)]
         if query.query:
-            ids = await self._search.found(who, query.query, query.query_limit, query.fresh)
+            ids = await self._search.surely_found(who, query.query, query.query_limit, query.fresh)
             found = await self._graph.sources(who, [e for e in ids if e not in query.memory_ids])
             read += [each for each in found if not _is_conclusion(each)]
         return [
