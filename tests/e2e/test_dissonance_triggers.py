@@ -9,7 +9,6 @@ from concord.graph.v1 import conflict_pb2, feed_pb2, session_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_dissonance.adapters.graph.sessions_client import SessionsClient
 from concord_dissonance.domain.errors import ServiceRefused
-from concord_dissonance.ports.sessions import Session
 from concord_dissonance.usecases import follow, idle
 from dissonance_over_graph import ETERNAL, Dissonant, Space, dissonant, waiting
 from governed_world import SECOND, STATUS, Party, World, eventually, request_id
@@ -183,7 +182,7 @@ async def test_a_space_that_refuses_keeps_no_session_of_another_open(
     """M7 Such as a deleted one, whose sessions stay as they are."""
     end_idle = SessionsClient.end_idle
 
-    async def refusing(client: SessionsClient, space: str, session: Session) -> None:
+    async def refusing(client: SessionsClient, space: str, session: session_pb2.Session) -> None:
         if space == "one":
             raise ServiceRefused("graph", "ERROR_REASON_SPACE_DELETED")
         await end_idle(client, space, session)

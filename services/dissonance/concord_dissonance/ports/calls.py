@@ -1,4 +1,4 @@
-"""Credentials, clocks and messages that all ports use."""
+"""Credentials and clocks that all ports use."""
 
 from collections.abc import Callable
 from typing import NewType
@@ -10,8 +10,5 @@ PRINCIPAL = "dissonance"
 
 Credential = NewType("Credential", str)
 """The value of a caller's own authorization header, unchanged."""
-
-Shown = NewType("Shown", object)
-"""A message of graph's contract that dissonance passes on unchanged."""
 
 Clock = Callable[[], Micros]

@@ -1,27 +1,13 @@
 """The port of governance, to which dissonance proposes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from concord_dissonance.domain.reviews import Decision
-from concord_dissonance.domain.suggestions import Suggestion
+from concord.governance.v1.proposal_pb2 import Proposal
+from concord.graph.v1.governed_pb2 import GovernedAction
+
+from concord_dissonance.ports.actions import Decision
 from concord_dissonance.ports.calls import Credential
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A proposal that a conflict or a suggestion caused."""
-
-    id: str
-    number: int
-    conflict_id: str
-    conflict_etag: str
-    is_in_review: bool
-    """Whether it waits for the agent's review of the conflict."""
-    revision: int
-    suggestion: str = ""
-    """The key of dissonance's suggestion; empty for a conflict's or another proposer's proposal."""
 
 
 class Governance(Protocol):
@@ -35,8 +21,14 @@ class Governance(Protocol):
         """Every proposal that touches an item, such as a conflict, whoever made it."""
         ...
 
-    async def suggest(self, space: str, request_id: str, suggestion: Suggestion) -> Proposal:
-        """Proposes a suggestion, which no conflict caused, in dissonance's name."""
+    async def suggest(
+        self, space: str, request_id: str, action: GovernedAction, *, session_id: str, note: str
+    ) -> Proposal:
+        """Proposes a suggestion, which no conflict caused, in dissonance's name.
+
+        `session_id`: the session whose end is its occasion. `note`: the evidence, for whoever
+        decides. Either may be empty.
+        """
         ...
 
     async def human(self, space: str) -> str:

@@ -1,64 +1,24 @@
 """The ports of graph: under dissonance's own name, and in a caller's name."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from concord.graph.v1 import conflict_pb2, session_pb2
+
 from concord_dissonance.domain.dialectic.theses import Source
-from concord_dissonance.domain.reviews import Decision, Resolve
 from concord_dissonance.domain.sides import RelationRule
-from concord_dissonance.domain.statements import Finding, Recorded, State, Statement, Versions
-from concord_dissonance.ports.calls import Credential, Shown
+from concord_dissonance.domain.statements import Finding, Statement, Versions
+from concord_dissonance.ports.actions import Decision
+from concord_dissonance.ports.calls import Credential
 from concord_dissonance.ports.feed import Changed, Judged, Position
-from concord_dissonance.ports.sessions import Insight, Session
+from concord_dissonance.ports.sessions import Insight
 
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """A conflict of graph, with the fields that decide who may review it."""
-
-    id: str
-    etag: str
-    state: State
-    is_text_finding: bool
-    """Whether it was merely found in texts, and nobody has confirmed it."""
-    needs_consent: bool
-    """Whether a side is constitutive."""
-    proposal: Decision | None
-    """The action that the conflict proposes (D7); None: it proposes none."""
-    confidence: float
-    shown: Shown
-
-
-@dataclass(frozen=True, slots=True)
-class ConflictPage:
-    """A page of conflicts."""
-
-    conflicts: Sequence[Conflict]
-    next_page_token: str
-
-
-@dataclass(frozen=True, slots=True)
-class Dismissed:
-    """How many conflicts of a run were dismissed, and how many are left for single reviews.
-
-    `is_complete`: False if more can be dismissed.
-    """
-
-    count: int
-    left: int
-    is_complete: bool
-    token: str
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """A conflict after a review or resolution. `gave_way`: what gave way by it; None: nothing."""
-
-    conflict: Shown
-    dependent_ids: Sequence[str]
-    token: str
-    gave_way: Shown | None
+Decided = (
+    conflict_pb2.ReviewConflictResponse
+    | conflict_pb2.ResolveConflictResponse
+    | conflict_pb2.ReopenConflictResponse
+)
+"""Graph's reply to a decision."""
 
 
 class Graph(Protocol):
@@ -117,16 +77,20 @@ class Graph(Protocol):
 
     async def record(
         self, space: str, request_id: str, findings: Sequence[Finding], run_id: str
-    ) -> tuple[Sequence[Recorded], str]:
+    ) -> tuple[Sequence[conflict_pb2.RecordedFinding], str]:
         """Records at most 500 findings of a run, and returns the result of each, and a freshness
         token."""
         ...
 
-    async def open_conflicts(self, space: str, item_ids: Sequence[str]) -> Sequence[Conflict]:
+    async def open_conflicts(
+        self, space: str, item_ids: Sequence[str]
+    ) -> Sequence[conflict_pb2.Conflict]:
         """Potential and confirmed conflicts with a side among these items; empty: of all items."""
         ...
 
-    async def known(self, space: str, item_ids: Sequence[str]) -> Mapping[Versions, State]:
+    async def known(
+        self, space: str, item_ids: Sequence[str]
+    ) -> Mapping[Versions, conflict_pb2.ConflictState.ValueType]:
         """The states of all conflicts with a side among these items, by the versions judged."""
         ...
 
@@ -135,7 +99,10 @@ class Graph(Protocol):
         ...
 
     async def open_conflict(
-        self, space: str, request_id: str, etags: Mapping[str, str], resolution: Resolve
+        self,
+        space: str,
+        etags: Mapping[str, str],
+        resolution: conflict_pb2.ResolveConflictRequest,
     ) -> str:
         """Records a caller's statement that two items, by id with their etags, disagree as in a
         resolution; returns the conflict's id."""
@@ -146,16 +113,21 @@ class CallersGraph(Protocol):
     """Graph, asked in a caller's name."""
 
     async def conflict(
-        self, who: Credential, conflict_id: str = "", pair: tuple[str, str] | None = None
-    ) -> Conflict | None:
+        self,
+        who: Credential,
+        conflict_id: str = "",
+        pair: conflict_pb2.ConflictPair | None = None,
+    ) -> conflict_pb2.Conflict | None:
         """A conflict by its id or by its two sides."""
         ...
 
-    async def conflicts(self, who: Credential, query: Shown) -> ConflictPage:
-        """A page of conflicts; `query` is graph's own request."""
+    async def conflicts(
+        self, who: Credential, query: conflict_pb2.ListConflictsRequest
+    ) -> conflict_pb2.ListConflictsResponse:
+        """A page of conflicts."""
         ...
 
-    async def former_etag(self, who: Credential, conflict: Conflict) -> str:
+    async def former_etag(self, who: Credential, conflict: conflict_pb2.Conflict) -> str:
         """The version of a conflict before its last change; empty: it had none."""
         ...
 
@@ -163,19 +135,19 @@ class CallersGraph(Protocol):
         """The versions of edges or memories, by id. Raises `ItemUnknown`."""
         ...
 
-    async def decide(self, who: Credential, request_id: str, decision: Decision) -> Decided:
+    async def decide(self, who: Credential, decision: Decision) -> Decided:
         """Reviews, resolves or reopens a conflict."""
         ...
 
     async def dismiss_run(
         self, who: Credential, request_id: str, run_id: str, context: str
-    ) -> Dismissed:
+    ) -> conflict_pb2.DismissRunResponse:
         """Dismisses potential conflicts of a run, at most 500."""
         ...
 
     async def end_session(
         self, who: Credential, request_id: str, session_id: str
-    ) -> tuple[Session, str]:
+    ) -> tuple[session_pb2.Session, str]:
         """Ends a session; returns its record and a freshness token."""
         ...
 

@@ -4,20 +4,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from concord.graph.v1.session_pb2 import Session
+
 from concord_dissonance.domain.sides import Micros
-from concord_dissonance.ports.calls import Shown
 from concord_dissonance.ports.feed import Followed, Judged, Position
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """A session's record. Times in µs since 1970 UTC; `end` is 0 while it goes on."""
-
-    id: str
-    start: Micros
-    last_use: Micros
-    end: Micros
-    shown: Shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
+from concord.graph.v1 import governed_pb2, relation_pb2
+
 from concord_dissonance.domain.declared import declares, rules_of
 from concord_dissonance.domain.learned import learned
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
-from concord_dissonance.domain.suggestions import Declare
 from concord_dissonance.ports.feed import Judged
 from concord_dissonance.ports.graph import Graph
 from concord_dissonance.usecases.examine import Examination, Examine
@@ -99,8 +100,11 @@ class Detect:
         """Propose to declare relations that hold one value at a time in the whole space."""
         for each in learned(exam.statements, exam.rules):
             support = f"{each.single} of {each.subjects} subjects have one value of it at a time."
-            declare = Declare(each.relation, each.is_of_states, support)
-            await self._suggestions.open(space, declare)
+            declare = relation_pb2.DeclareRelationRequest(name=each.relation, functional=True)
+            if each.is_of_states:
+                declare.temporal_class = relation_pb2.TEMPORAL_CLASS_STATE
+            action = governed_pb2.GovernedAction(declare_relation=declare)
+            await self._suggestions.open(space, action, note=support)
 
     async def _read(self, space: str, only: frozenset[str] | None) -> Examination:
         relations = await self._graph.relations(space)

@@ -5,11 +5,14 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from concord.dissonance.v1.dissonance_pb2 import RecurringFact
+from concord.graph.v1.session_pb2 import Session
+
 from concord_dissonance.ports.calls import Credential
 from concord_dissonance.ports.graph import CallersGraph
-from concord_dissonance.ports.sessions import Session, Sessions
+from concord_dissonance.ports.sessions import Sessions
 from concord_dissonance.usecases.check_written import CheckWritten, WrittenCheck
-from concord_dissonance.usecases.recurring import ProposeRecurring, Recurring
+from concord_dissonance.usecases.recurring import ProposeRecurring
 
 REMEMBERED = 100
 """Ended sessions whose results are remembered. A session's end comes twice, from the caller and
@@ -22,7 +25,7 @@ class Ended:
 
     session: Session
     check: WrittenCheck
-    recurring: Sequence[Recurring]
+    recurring: Sequence[RecurringFact]
     token: str
 
 
@@ -53,7 +56,7 @@ class EndSession:
 
         `fresh`: the token of a change that the index must have.
         """
-        key = (space, session.id, session.end)
+        key = (space, session.id, session.end_time.ToMicroseconds())
         async with self._busy[space]:
             if key not in self._known:
                 ended = await self._checked(space, session, fresh)

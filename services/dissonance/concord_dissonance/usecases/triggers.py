@@ -70,4 +70,5 @@ class Triggers:
         for session_id, end in changes.ended:
             session = await self._sessions.session(space, session_id)
             if session is not None:
-                await self._ends.after(space, replace(session, end=end), changes.token)
+                session.end_time.FromMicroseconds(end)
+                await self._ends.after(space, session, changes.token)

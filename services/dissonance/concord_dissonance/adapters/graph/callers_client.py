@@ -1,7 +1,6 @@
 """Graph's conflicts, sessions and memories, asked in a caller's name."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import grpc
 from concord.graph.v1 import (
@@ -19,23 +18,16 @@ from concord.graph.v1 import (
 from concord.type.v1 import type_pb2
 from concord_chassis.channel.channel import connect
 
-from concord_dissonance.adapters.decisions import message_of
 from concord_dissonance.adapters.graph import messages
 from concord_dissonance.adapters.service_calls import in_name_of
 from concord_dissonance.domain.dialectic.theses import Source
 from concord_dissonance.domain.errors import ItemUnknown
-from concord_dissonance.domain.reviews import Decision
-from concord_dissonance.ports.calls import PRINCIPAL, Credential, Shown
-from concord_dissonance.ports.graph import Conflict, ConflictPage, Decided, Dismissed
-from concord_dissonance.ports.sessions import Insight, Session
+from concord_dissonance.ports.actions import Decision
+from concord_dissonance.ports.calls import PRINCIPAL, Credential
+from concord_dissonance.ports.graph import Decided
+from concord_dissonance.ports.sessions import Insight
 
 MOST_SOURCES = 20
-Reply = (
-    conflict_pb2.ReviewConflictResponse
-    | conflict_pb2.ResolveConflictResponse
-    | conflict_pb2.ReopenConflictResponse
-)
-Resolution = conflict_pb2.ResolveConflictResponse | conflict_pb2.ReopenConflictResponse
 
 
 class CallersGraphClient:
@@ -50,25 +42,26 @@ class CallersGraphClient:
         self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
 
     async def conflict(
-        self, who: Credential, conflict_id: str = "", pair: tuple[str, str] | None = None
-    ) -> Conflict | None:
+        self,
+        who: Credential,
+        conflict_id: str = "",
+        pair: conflict_pb2.ConflictPair | None = None,
+    ) -> conflict_pb2.Conflict | None:
         request = conflict_pb2.GetConflictRequest(id=conflict_id)
         if pair is not None:
-            both = conflict_pb2.ConflictPair(first_id=pair[0], second_id=pair[1])
-            request = conflict_pb2.GetConflictRequest(pair=both)
+            request = conflict_pb2.GetConflictRequest(pair=pair)
         reply = await in_name_of(who, self._conflicts.GetConflict, request)
-        return messages.of_conflict(reply.conflict) if reply.HasField("conflict") else None
+        return reply.conflict if reply.HasField("conflict") else None
 
-    async def conflicts(self, who: Credential, query: Shown) -> ConflictPage:
-        assert isinstance(query, conflict_pb2.ListConflictsRequest)  # noqa: S101 - our servicer's
-        page = await in_name_of(who, self._conflicts.ListConflicts, query)
-        found = [messages.of_conflict(each) for each in page.conflicts]
-        return ConflictPage(found, page.next_page_token)
+    async def conflicts(
+        self, who: Credential, query: conflict_pb2.ListConflictsRequest
+    ) -> conflict_pb2.ListConflictsResponse:
+        return await in_name_of(who, self._conflicts.ListConflicts, query)
 
-    async def former_etag(self, who: Credential, conflict: Conflict) -> str:
+    async def former_etag(self, who: Credential, conflict: conflict_pb2.Conflict) -> str:
         request = conflict_pb2.GetConflictRequest(id=conflict.id)
-        changed = cast(conflict_pb2.Conflict, conflict.shown).modify_time
-        request.as_of.record_time.FromMicroseconds(changed.ToMicroseconds() - 1)
+        changed = conflict.modify_time.ToMicroseconds()
+        request.as_of.record_time.FromMicroseconds(changed - 1)
         found = await in_name_of(who, self._conflicts.GetConflict, request)
         return found.conflict.etag
 
@@ -86,34 +79,29 @@ class CallersGraphClient:
             return at.edge.etag
         raise ItemUnknown(item_id)
 
-    async def decide(self, who: Credential, request_id: str, decision: Decision) -> Decided:
-        message = message_of(decision, request_id)
-        match message:
+    async def decide(self, who: Credential, decision: Decision) -> Decided:
+        match decision:
             case conflict_pb2.ReviewConflictRequest():
-                reviewed = await in_name_of(who, self._conflicts.ReviewConflict, message)
-                return _decided(reviewed, reviewed.dependent_ids)
+                return await in_name_of(who, self._conflicts.ReviewConflict, decision)
             case conflict_pb2.ResolveConflictRequest():
-                resolved = await in_name_of(who, self._conflicts.ResolveConflict, message)
-                return _decided(resolved, resolved.dependent_ids, resolved)
+                return await in_name_of(who, self._conflicts.ResolveConflict, decision)
             case _:
-                reopened = await in_name_of(who, self._conflicts.ReopenConflict, message)
-                return _decided(reopened, (), reopened)
+                return await in_name_of(who, self._conflicts.ReopenConflict, decision)
 
     async def dismiss_run(
         self, who: Credential, request_id: str, run_id: str, context: str
-    ) -> Dismissed:
+    ) -> conflict_pb2.DismissRunResponse:
         request = conflict_pb2.DismissRunRequest(
             request_id=request_id, run_id=run_id, context=context
         )
-        done = await in_name_of(who, self._conflicts.DismissRun, request)
-        return Dismissed(done.dismissed_count, done.left_count, done.is_complete, done.token)
+        return await in_name_of(who, self._conflicts.DismissRun, request)
 
     async def end_session(
         self, who: Credential, request_id: str, session_id: str
-    ) -> tuple[Session, str]:
+    ) -> tuple[session_pb2.Session, str]:
         request = session_pb2.EndSessionRequest(request_id=request_id, session_id=session_id)
         reply = await in_name_of(who, self._sessions.EndSession, request)
-        return messages.of_session(reply.session), reply.token
+        return reply.session, reply.token
 
     async def sources(self, who: Credential, memory_ids: Sequence[str]) -> Sequence[Source]:
         found = []
@@ -152,12 +140,3 @@ class CallersGraphClient:
 
     async def close(self) -> None:
         await self._channel.close()
-
-
-def _decided(
-    reply: Reply, dependent_ids: Sequence[str], ending: Resolution | None = None
-) -> Decided:
-    gave_way = (
-        Shown(ending.gave_way) if ending is not None and ending.HasField("gave_way") else None
-    )
-    return Decided(Shown(reply.conflict), list(dependent_ids), reply.token, gave_way)

@@ -25,18 +25,15 @@ from concord_chassis.channel.channel import connect
 from concord_chassis.channel.records import Body, SmallRecords
 from concord_models.budget import Cost
 
-from concord_dissonance.adapters.decisions import class_of
 from concord_dissonance.adapters.graph import messages, positions
 from concord_dissonance.adapters.graph.watching import replay, watch
 from concord_dissonance.adapters.service_calls import OwnCalls, feed_token, own
 from concord_dissonance.domain import model_spend
 from concord_dissonance.domain.errors import PairStale, ServiceUnavailable
-from concord_dissonance.domain.reviews import Resolve
 from concord_dissonance.domain.sides import Kind, RelationRule
-from concord_dissonance.domain.statements import Finding, Recorded, State, Statement, Versions
+from concord_dissonance.domain.statements import Finding, Statement, Versions
 from concord_dissonance.ports.calls import Clock
 from concord_dissonance.ports.feed import Changed, Heard, Judged, Position
-from concord_dissonance.ports.graph import Conflict
 
 GRAPH = "graph"
 PAGE = 200
@@ -222,20 +219,23 @@ class GraphClient:
 
     async def record(
         self, space: str, request_id: str, findings: Sequence[Finding], run_id: str
-    ) -> tuple[Sequence[Recorded], str]:
+    ) -> tuple[Sequence[conflict_pb2.RecordedFinding], str]:
         request = conflict_pb2.RecordConflictsRequest(
             request_id=request_id, findings=map(messages.finding, findings), run_id=run_id
         )
         reply = await self._call(space, self._conflicts.RecordConflicts, request)
-        return [messages.of_recorded(each) for each in reply.findings], reply.token
+        return reply.findings, reply.token
 
-    async def open_conflicts(self, space: str, item_ids: Sequence[str]) -> Sequence[Conflict]:
-        found = await self._conflicts_in(space, _OPEN, item_ids)
-        return [messages.of_conflict(each) for each in found]
+    async def open_conflicts(
+        self, space: str, item_ids: Sequence[str]
+    ) -> Sequence[conflict_pb2.Conflict]:
+        return await self._conflicts_in(space, _OPEN, item_ids)
 
-    async def known(self, space: str, item_ids: Sequence[str]) -> Mapping[Versions, State]:
+    async def known(
+        self, space: str, item_ids: Sequence[str]
+    ) -> Mapping[Versions, conflict_pb2.ConflictState.ValueType]:
         found = await self._conflicts_in(space, (), item_ids)
-        return {messages.versions(each): messages.state(each) for each in found}
+        return {messages.versions(each): each.state for each in found}
 
     async def records_text(self, space: str) -> bool:
         request = conflict_pb2.GetCheckSettingsRequest()
@@ -259,21 +259,26 @@ class GraphClient:
         return list(found.values())
 
     async def open_conflict(
-        self, space: str, request_id: str, etags: Mapping[str, str], resolution: Resolve
+        self,
+        space: str,
+        etags: Mapping[str, str],
+        resolution: conflict_pb2.ResolveConflictRequest,
     ) -> str:
         (first_id, first_etag), (second_id, second_etag) = sorted(etags.items())
-        evolution = resolution.resolution_type == "EVOLUTION"
+        evolution = resolution.resolution_type == conflict_pb2.CONFLICT_CLASS_EVOLUTION
         finding = conflict_pb2.Finding(
             first_id=first_id,
             first_etag=first_etag,
             second_id=second_id,
             second_etag=second_etag,
-            conflict_class=class_of(resolution.resolution_type),
+            conflict_class=resolution.resolution_type,
             older_id=resolution.superseded_id if evolution else "",
             confidence=1.0,
             judge=conflict_pb2.JUDGE_CALLER,
         )
-        request = conflict_pb2.RecordConflictsRequest(request_id=request_id, findings=[finding])
+        request = conflict_pb2.RecordConflictsRequest(
+            request_id=resolution.request_id, findings=[finding]
+        )
         (recorded,) = (await self._call(space, self._conflicts.RecordConflicts, request)).findings
         if not recorded.conflict_id:
             raise PairStale

@@ -1,15 +1,14 @@
-"""Translates graph's messages into statements and conflicts, and findings into messages."""
+"""Translates graph's messages into statements and rules, and findings into messages."""
 
 from enum import Enum
-from typing import Any, cast
+from typing import Any
 
-from concord.graph.v1 import conflict_pb2, feed_pb2, relation_pb2, session_pb2
+from concord.graph.v1 import conflict_pb2, feed_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_dissonance.domain.dialectic.theses import Source
-from concord_dissonance.domain.proposed import proposed
 from concord_dissonance.domain.sides import (
     Kind,
     Micros,
@@ -18,11 +17,8 @@ from concord_dissonance.domain.sides import (
     TemporalClass,
     TypedFact,
 )
-from concord_dissonance.domain.statements import Finding, Recorded, State, Statement, Versions
+from concord_dissonance.domain.statements import Finding, Statement, Versions
 from concord_dissonance.domain.verdicts import Older, Span
-from concord_dissonance.ports.calls import Shown
-from concord_dissonance.ports.graph import Conflict
-from concord_dissonance.ports.sessions import Session
 
 MOST_SPANS = 16
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
@@ -30,9 +26,7 @@ _SCOPES = ("region", "version", "environment")
 _KINDS = {
     getattr(type_pb2, f"MEMORY_KIND_{kind.name}"): kind for kind in Kind if kind is not Kind.EDGE
 }
-_STATES = {getattr(conflict_pb2, f"CONFLICT_STATE_{state.name}"): state for state in State}
 _TEMPORAL = {getattr(relation_pb2, f"TEMPORAL_CLASS_{each.name}"): each for each in TemporalClass}
-_NEW = (conflict_pb2.FINDING_OUTCOME_CREATED, conflict_pb2.FINDING_OUTCOME_UPDATED)
 _WRITTEN = frozenset(
     {
         feed_pb2.CHANGE_TYPE_CREATED,
@@ -128,35 +122,6 @@ def of_relation(relation: relation_pb2.Relation) -> RelationRule:
     )
 
 
-def of_conflict(conflict: conflict_pb2.Conflict) -> Conflict:
-    """A conflict, with the fields that decide who may review it, and its proposed action."""
-    sides = (conflict.first, conflict.second)
-    word = conflict_pb2.ConflictClass.Name(conflict.conflict_class)
-    constitutive = [side.id for side in sides if side.edge_type == CONSTITUTIVE]
-    return Conflict(
-        id=conflict.id,
-        etag=conflict.etag,
-        state=state(conflict),
-        is_text_finding=conflict.is_text_finding,
-        needs_consent=bool(constitutive),
-        proposal=proposed(
-            conflict.id,
-            conflict.etag,
-            word.removeprefix("CONFLICT_CLASS_"),
-            older_id=conflict.older_id,
-            ids=(conflict.first.id, conflict.second.id),
-            constitutive=constitutive,
-        ),
-        confidence=conflict.confidence,
-        shown=cast(Shown, conflict),
-    )
-
-
-def state(conflict: conflict_pb2.Conflict) -> State:
-    """A conflict's state."""
-    return _STATES[conflict.state]
-
-
 def versions(conflict: conflict_pb2.Conflict) -> Versions:
     """The sides of a conflict as they were judged."""
     return frozenset((side.id, side.etag) for side in (conflict.first, conflict.second))
@@ -172,23 +137,6 @@ def triggers(change: feed_pb2.Change) -> bool:
 def is_import(change: feed_pb2.Change) -> bool:
     """Whether a memory came with a batch of others, for which no suggestions are made."""
     return change.method == "BatchAddMemories"
-
-
-def of_session(session: session_pb2.Session) -> Session:
-    """A session's record."""
-    return Session(
-        id=session.id,
-        start=micros(session.start_time),
-        last_use=micros(session.last_use_time),
-        end=micros(session.end_time),
-        shown=cast(Shown, session),
-    )
-
-
-def of_recorded(found: conflict_pb2.RecordedFinding) -> Recorded:
-    """The result of recording a finding."""
-    is_new = found.outcome in _NEW
-    return Recorded(found.conflict_id, _STATES.get(found.state), is_new, found.run_id)
 
 
 def finding(found: Finding) -> conflict_pb2.Finding:

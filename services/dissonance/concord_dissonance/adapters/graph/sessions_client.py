@@ -25,7 +25,6 @@ from concord_dissonance.adapters.graph.watching import replay
 from concord_dissonance.adapters.service_calls import OwnCalls, feed_token, own
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.ports.feed import Followed, Judged, Position
-from concord_dissonance.ports.sessions import Session
 
 GRAPH = "graph"
 PAGE = 200
@@ -62,38 +61,40 @@ class SessionsClient:
         request = feed_pb2.ListSpacesRequest(space=space)
         return (await own(GRAPH, self._feed.ListSpaces(request))).spaces
 
-    async def idle(self, space: str, since: Micros) -> Sequence[Session]:
+    async def idle(self, space: str, since: Micros) -> Sequence[session_pb2.Session]:
         request = session_pb2.ListSessionsRequest(
             page_size=PAGE, state=session_pb2.SESSION_STATE_OPEN
         )
         request.idle_since.FromMicroseconds(since)
-        found: list[Session] = []
+        found: list[session_pb2.Session] = []
         async for page in self._call.pages(space, self._sessions.ListSessions, request):
-            found += map(messages.of_session, page.sessions)
+            found += page.sessions
         return found
 
-    async def end_idle(self, space: str, session: Session) -> None:
+    async def end_idle(self, space: str, session: session_pb2.Session) -> None:
+        last_use = session.last_use_time.ToMicroseconds()
         request = session_pb2.EndSessionRequest(
             # Every process that read this last use sends the same id, so the session ends once.
-            request_id=sha256(f"idle {session.last_use} {session.id}".encode()).hexdigest(),
+            request_id=sha256(f"idle {last_use} {session.id}".encode()).hexdigest(),
             session_id=session.id,
+            last_use_time=session.last_use_time,
         )
-        request.last_use_time.FromMicroseconds(session.last_use)
         await self._ending(space, self._sessions.EndSession, request)
 
-    async def session(self, space: str, session_id: str) -> Session | None:
+    async def session(self, space: str, session_id: str) -> session_pb2.Session | None:
         request = session_pb2.GetSessionRequest(session_id=session_id)
         reply = await self._call(space, self._sessions.GetSession, request)
-        return messages.of_session(reply.session) if reply.HasField("session") else None
+        return reply.session if reply.HasField("session") else None
 
     async def ended(self, space: str, count: int) -> Sequence[str]:
         request = session_pb2.ListSessionsRequest(
             page_size=PAGE, state=session_pb2.SESSION_STATE_ENDED
         )
         page = await self._call(space, self._sessions.ListSessions, request)
-        found = [messages.of_session(each) for each in page.sessions]
-        found.sort(key=lambda each: (-each.end, each.id))
-        return [each.id for each in found[:count]]
+        last_first = sorted(
+            page.sessions, key=lambda each: (-each.end_time.ToMicroseconds(), each.id)
+        )
+        return [each.id for each in last_first[:count]]
 
     async def stated_in(
         self, space: str, session_ids: Sequence[str]
@@ -102,7 +103,9 @@ class SessionsClient:
         found = (await self._call(space, self._sessions.ListRestated, request)).memories
         return {each.memory_id: frozenset(each.session_ids) for each in found}
 
-    async def written_in(self, space: str, session: Session) -> tuple[Sequence[str], Sequence[str]]:
+    async def written_in(
+        self, space: str, session: session_pb2.Session
+    ) -> tuple[Sequence[str], Sequence[str]]:
         request = memory_pb2.ListMemoriesRequest(page_size=PAGE)
         request.filter.session_id = session.id
         memory_ids: list[str] = []
@@ -111,8 +114,8 @@ class SessionsClient:
         asked = space_pb2.ListOperationsRequest(
             item_kinds=[type_pb2.ITEM_KIND_EDGE], types=_WRITES, page_size=PAGE
         )
-        asked.since.FromMicroseconds(session.start - _EARLIER)
-        asked.before.FromMicroseconds(session.end)
+        asked.since.FromMicroseconds(session.start_time.ToMicroseconds() - _EARLIER)
+        asked.before.CopyFrom(session.end_time)
         written = await self._operations(space, asked)
         return memory_ids, sorted({each.item_id for each in written})
 
