@@ -13,9 +13,9 @@ import pytest
 from concord_chassis.observe.log import json_lines
 from concord_dissonance.adapters.openai_council.council import OpenAiCouncil
 from concord_dissonance.adapters.openai_council.settings import CouncilSettings
+from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.peer_review.criteria import Criterion, criteria_set
 from concord_dissonance.domain.peer_review.review import (
-    FailedReviewer,
     FailureKind,
     PeerReview,
     Recommendation,
@@ -184,8 +184,8 @@ async def test_an_unusable_review_is_none(answer: Answer, kind: FailureKind) -> 
     async with council(answer, seconds=seconds, log=told) as (models, _):
         found = (await models.reviewers[0].review(TASK)).said
 
-    assert isinstance(found, FailedReviewer)
-    assert (found.kind, found.reviewer.name) == (kind, "one")
+    assert isinstance(found, ModelFailure)
+    assert found.kind is kind
     assert found.detail
     for secret in (SECRET, TASK.answer, "Approved."):
         assert secret not in told.getvalue() + found.detail
@@ -313,8 +313,8 @@ async def test_a_reviser_writes_an_answer_and_nothing_else() -> None:
         assert models.reviser is not None
         none = await models.reviser.revise(TASK, [])
 
-    assert (found.answer, found.failure) == ("A permit is needed, except for sheds.", "")
+    assert found.said == "A permit is needed, except for sheds."
     data = json.loads(endpoint.asked[0]["messages"][1]["content"])
     assert data["weaknesses"] == ["No exception is named."]
-    assert none.answer == ""
-    assert "shape" in none.failure
+    assert isinstance(none.said, ModelFailure)
+    assert "shape" in none.said.detail

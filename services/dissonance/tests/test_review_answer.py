@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
+from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.errors import (
     ModelBudgetSpent,
     QuorumMissed,
@@ -15,7 +16,6 @@ from concord_dissonance.domain.peer_review.council import Approval
 from concord_dissonance.domain.peer_review.criteria import criteria_set
 from concord_dissonance.domain.peer_review.review import (
     CriterionScore,
-    FailedReviewer,
     FailureKind,
     PeerReview,
     Recommendation,
@@ -24,7 +24,7 @@ from concord_dissonance.domain.peer_review.review import (
     Role,
 )
 from concord_dissonance.domain.sides import Micros
-from concord_dissonance.ports.models import Reviewed, Revised
+from concord_dissonance.ports.models import Asked
 from concord_dissonance.usecases.dialectic.review_answer import (
     AnswerReviewed,
     Review,
@@ -61,18 +61,18 @@ class Model:
         del task
         return Cost(1, 10, 20)
 
-    async def review(self, task: ReviewTask) -> Reviewed:
+    async def review(self, task: ReviewTask) -> Asked[PeerReview]:
         """As it plays; what it costs is counted where it answers."""
         played = self.plays[min(len(self.asked), len(self.plays) - 1)]
         self.asked.append(task.answer)
         await asyncio.sleep(0)
         if played is None:
-            return Reviewed(FailedReviewer(self.reviewer, FailureKind.UNAVAILABLE, "gone"), None)
+            return Asked(ModelFailure(FailureKind.UNAVAILABLE, "gone"), self.cost(task))
         scores = tuple(CriterionScore(each, 8_000, "") for each in task.criteria)
         said = PeerReview(
             self.reviewer, scores, (), (f"{self.name} misses it",), "", played, 0, Micros(0)
         )
-        return Reviewed(said, Cost(1, 7, 14))
+        return Asked(said, Cost(1, 7, 14))
 
 
 @dataclass
@@ -86,11 +86,11 @@ class Editor:
         del task, weaknesses
         return Cost(1, 5, 10)
 
-    async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Revised:
+    async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Asked[str]:
         """As promised."""
-        if self.fails:
-            return Revised("", None, "gone")
-        return Revised(f"{task.answer} ({len(weaknesses)})", Cost(1, 5, 10))
+        said = f"{task.answer} ({len(weaknesses)})"
+        failure = ModelFailure(FailureKind.UNAVAILABLE, "gone")
+        return Asked(failure if self.fails else said, Cost(1, 5, 10))
 
 
 @dataclass
@@ -161,7 +161,7 @@ async def test_everyone_is_told_of_as_soon_as_they_answer() -> None:
     _, said = await carried(reviewing(council, ReviewOptions()))
 
     told = [each for _, _, each in said if isinstance(each, ReviewedIn)]
-    assert {each.reviewed.said.reviewer.name for each in told} == set("abcd")
+    assert {each.said.reviewer.name for each in told} == set("abcd")
     shares = [share for _, share, _ in said]
     assert shares == sorted(shares)
     assert shares[-1] <= 1
@@ -266,7 +266,7 @@ async def test_cancelling_a_review_cancels_its_questions() -> None:
     ended: list[str] = []
 
     class Waiting(Model):
-        async def review(self, task: ReviewTask) -> Reviewed:
+        async def review(self, task: ReviewTask) -> Asked[PeerReview]:
             self.asked.append(task.answer)
             try:
                 await asyncio.Event().wait()

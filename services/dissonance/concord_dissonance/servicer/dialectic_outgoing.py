@@ -13,7 +13,6 @@ from concord_chassis.call.sizes import MAX_REPLY_BYTES
 from concord_dissonance.domain.dialectic.synthesis import Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, SetAside, Thesis
 from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerReview
-from concord_dissonance.ports.models import Reviewed
 from concord_dissonance.servicer import review_outgoing
 from concord_dissonance.usecases.dialectic.by_model import Degraded, ModelPart
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, ReviewedIn
@@ -41,11 +40,11 @@ def event(run_id: str, happened: Event) -> pb.DialecticEvent:
             message.done.synthesis.CopyFrom(synthesis(found, model))
             if reviewed is not None:
                 message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
-        case ReviewedIn(number, Reviewed(PeerReview() as review, _, is_cached)):
+        case ReviewedIn(number, PeerReview() as review, is_cached):
             message.review.CopyFrom(
                 review_outgoing.peer_review(number, review, is_cached=is_cached)
             )
-        case ReviewedIn(number, Reviewed(FailedReviewer() as missing)):
+        case ReviewedIn(number, FailedReviewer() as missing):
             message.failed_reviewer.CopyFrom(review_outgoing.failed_reviewer(number, missing))
         case AnswerReviewed() as reviewed:
             message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))

@@ -11,18 +11,16 @@ from concord_models.endpoint import BadReply
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from concord_dissonance.adapters.openai_council.asking import CouncilModel
-from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.peer_review.review import (
     POINT,
     CriterionScore,
-    FailedReviewer,
     PeerReview,
     Recommendation,
     Reviewer,
     ReviewTask,
 )
 from concord_dissonance.ports.calls import Clock
-from concord_dissonance.ports.models import Reviewed
+from concord_dissonance.ports.models import Asked
 
 _Text = Annotated[str, StringConstraints(max_length=8_000)]
 _Line = Annotated[str, StringConstraints(max_length=2_000)]
@@ -58,14 +56,10 @@ class OpenAiReviewer:
     def cost(self, task: ReviewTask) -> Cost:
         return self._model.cost(self._question(task), *_weights(task))
 
-    async def review(self, task: ReviewTask) -> Reviewed:
-        asked = await self._model.ask(
+    async def review(self, task: ReviewTask) -> Asked[PeerReview]:
+        return await self._model.ask(
             self._question(task), lambda said: self._read(said, task), *_weights(task)
         )
-        if isinstance(asked.said, ModelFailure):
-            failed = FailedReviewer(self.reviewer, asked.said.kind, asked.said.detail)
-            return Reviewed(failed, None)
-        return Reviewed(asked.said, asked.cost, is_cached=asked.is_cached)
 
     def _question(self, task: ReviewTask) -> Question[_Said]:
         criteria = [

@@ -11,9 +11,8 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from concord_dissonance.adapters.openai_council.asking import CouncilModel
 from concord_dissonance.adapters.openai_council.reviewer import texts
-from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.peer_review.review import ReviewTask
-from concord_dissonance.ports.models import Revised
+from concord_dissonance.ports.models import Asked
 
 
 class _Said(BaseModel):
@@ -34,11 +33,8 @@ class OpenAiReviser:
     def cost(self, task: ReviewTask, weaknesses: Sequence[str]) -> Cost:
         return self._model.cost(self._question(task, weaknesses))
 
-    async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Revised:
-        asked = await self._model.ask(self._question(task, weaknesses), lambda said: said.answer)
-        if isinstance(asked.said, ModelFailure):
-            return Revised("", None, asked.said.detail)
-        return Revised(asked.said, asked.cost)
+    async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Asked[str]:
+        return await self._model.ask(self._question(task, weaknesses), lambda said: said.answer)
 
     def _question(self, task: ReviewTask, weaknesses: Sequence[str]) -> Question[_Said]:
         data = {**texts(task), "weaknesses": list(weaknesses)}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from concord_models.budget import Budget, BudgetSpent, Cost
 
+from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.errors import (
     ModelBudgetSpent,
     QuorumTooSmall,
@@ -15,7 +16,7 @@ from concord_dissonance.domain.errors import (
 from concord_dissonance.domain.peer_review.council import LEAST_QUORUM, Approval, conclude
 from concord_dissonance.domain.peer_review.report import ReviewRound
 from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerReview, ReviewTask
-from concord_dissonance.ports.models import Council, ModelReviewer, ModelReviser, Reviewed
+from concord_dissonance.ports.models import Council, ModelReviewer, ModelReviser
 from concord_dissonance.usecases.dialectic.runs import Stage
 
 
@@ -37,7 +38,8 @@ class ReviewedIn:
     """A reviewer's review or failure, and its round, from 1."""
 
     round: int
-    reviewed: Reviewed
+    said: PeerReview | FailedReviewer
+    is_cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +142,15 @@ class Review:
         except BudgetSpent as spent:
             raise ModelBudgetSpent(str(spent)) from spent
 
-        async def ask(reviewer: ModelReviewer, reserved: Cost) -> Reviewed:
-            reviewed = await reviewer.review(task)
-            if reviewed.cost is not None:
-                await self._budget.correct(reserved, reviewed.cost)
+        async def ask(reviewer: ModelReviewer, reserved: Cost) -> ReviewedIn:
+            asked = await reviewer.review(task)
+            await self._budget.correct(reserved, asked.cost)
+            said: PeerReview | FailedReviewer | ModelFailure = asked.said
+            if isinstance(said, ModelFailure):
+                said = FailedReviewer(reviewer.reviewer, said.kind, said.detail)
             self._done += 1
-            say(Stage.REVIEWING, self._share(), ReviewedIn(number, reviewed))
+            reviewed = ReviewedIn(number, said, asked.is_cached)
+            say(Stage.REVIEWING, self._share(), reviewed)
             return reviewed
 
         async with asyncio.TaskGroup() as group:
@@ -155,7 +160,7 @@ class Review:
         return self._concluded(task, [each.result() for each in asked], has_critical=has_critical)
 
     def _concluded(
-        self, task: ReviewTask, reviewed: Sequence[Reviewed], *, has_critical: bool
+        self, task: ReviewTask, reviewed: Sequence[ReviewedIn], *, has_critical: bool
     ) -> ReviewRound:
         said = [each.said for each in reviewed]
         reviews = tuple(each for each in said if isinstance(each, PeerReview))
@@ -175,9 +180,10 @@ class Review:
         except BudgetSpent as spent:
             return "", str(spent)
         revised = await reviser.revise(task, weaknesses)
-        if revised.cost is not None:
-            await self._budget.correct(reserved, revised.cost)
-        return revised.answer, revised.failure
+        await self._budget.correct(reserved, revised.cost)
+        if isinstance(revised.said, ModelFailure):
+            return "", revised.said.detail
+        return revised.said, ""
 
     def _share(self) -> float:
         return self._done / self._steps
