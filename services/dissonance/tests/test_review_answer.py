@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
+from concord.dissonance.v1.review_pb2 import ReviewAnswerRequest
 from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.errors import (
     ModelBudgetSpent,
@@ -30,7 +32,6 @@ from concord_dissonance.usecases.dialectic.review_answer import (
     Review,
     ReviewAnswer,
     ReviewedIn,
-    ReviewOptions,
 )
 from concord_dissonance.usecases.dialectic.runs import Stage
 from concord_models.budget import Budget, Cost
@@ -107,16 +108,16 @@ class Models:
 
 
 def reviewing(
-    council: Models | None, options: ReviewOptions, *, day: Day | None = None, request: Cost = MANY
+    council: Models | None, *, day: Day | None = None, limit: Cost = MANY, **asked: Any
 ) -> Review:
-    """A review in a space whose texts may be sent."""
+    """A review as asked for, in a space whose texts may be sent."""
     kept = day or Day()
     answer = ReviewAnswer(
         council,
-        lambda _: Budget(request, MANY, kept, micros_per_1000_tokens=0),
+        lambda _: Budget(limit, MANY, kept, micros_per_1000_tokens=0),
         frozenset({"home"}),
     )
-    return answer.prepare("home", options)
+    return answer.prepare("home", ReviewAnswerRequest(**asked))
 
 
 async def carried(review: Review) -> tuple[AnswerReviewed, list[tuple[Stage, float, object]]]:
@@ -136,18 +137,17 @@ def test_no_verdict_without_that_many_reviews(
     """D9 Whoever fails: a verdict has as many real reviews as the quorum, or there is none."""
     council = Models([Model(str(place), (play,)) for place, play in enumerate(plays)])
     given_up = plays.count(None)
-    options = ReviewOptions(quorum=quorum)
     if quorum > len(plays):
         with pytest.raises(ReviewersMissing):
-            reviewing(council, options)
+            reviewing(council, quorum=quorum)
     elif len(plays) - given_up < quorum:
         with pytest.raises(QuorumMissed) as refused:
-            asyncio.run(carried(reviewing(council, options)))
+            asyncio.run(carried(reviewing(council, quorum=quorum)))
         counts = refused.value.metadata
         assert counts["succeeded"] == str(len(plays) - given_up)
         assert counts["expected"] == str(len(plays))
     else:
-        found, _ = asyncio.run(carried(reviewing(council, options)))
+        found, _ = asyncio.run(carried(reviewing(council, quorum=quorum)))
         (last,) = found.rounds
         assert len(last.reviews) == len(plays) - given_up
         assert [each.reviewer.name for each in last.failed] == [
@@ -158,7 +158,7 @@ def test_no_verdict_without_that_many_reviews(
 async def test_everyone_is_told_of_as_soon_as_they_answer() -> None:
     """D10 One event a reviewer, and a share that never falls."""
     council = Models([Model("a"), Model("b", (None,)), Model("c"), Model("d")])
-    _, said = await carried(reviewing(council, ReviewOptions()))
+    _, said = await carried(reviewing(council))
 
     told = [each for _, _, each in said if isinstance(each, ReviewedIn)]
     assert {each.said.reviewer.name for each in told} == set("abcd")
@@ -171,7 +171,7 @@ async def test_everyone_is_told_of_as_soon_as_they_answer() -> None:
 async def test_an_answer_that_is_not_approved_is_revised(revisions: int, rounds: int) -> None:
     """D9 As often as was asked for; each round reviews the answer of the one before."""
     council = Models([Model(name, (REVISE,)) for name in "abc"], Editor())
-    found, said = await carried(reviewing(council, ReviewOptions(revisions=revisions)))
+    found, said = await carried(reviewing(council, max_revisions=revisions))
 
     answers = [each.answer for each in found.rounds]
     assert answers == ["It is.", "It is. (3)", "It is. (3) (3)"][:rounds]
@@ -183,7 +183,7 @@ async def test_an_answer_that_is_not_approved_is_revised(revisions: int, rounds:
 async def test_an_approved_answer_is_not_revised() -> None:
     """D9 The first approval ends it."""
     council = Models([Model(name, (REVISE, APPROVE)) for name in "abc"], Editor())
-    found, _ = await carried(reviewing(council, ReviewOptions(revisions=2)))
+    found, _ = await carried(reviewing(council, max_revisions=2))
 
     assert [each.verdict.approval for each in found.rounds] == [
         Approval.CONDITIONAL,
@@ -195,7 +195,7 @@ async def test_an_approved_answer_is_not_revised() -> None:
 async def test_a_revision_that_fails_leaves_the_last_verdict_and_says_so() -> None:
     """D9 What was reviewed stands."""
     council = Models([Model(name, (REJECT,)) for name in "abc"], Editor(fails=True))
-    found, _ = await carried(reviewing(council, ReviewOptions(revisions=2)))
+    found, _ = await carried(reviewing(council, max_revisions=2))
 
     assert [each.verdict.approval for each in found.rounds] == [Approval.REJECTED]
     assert found.not_revised == "gone"
@@ -207,13 +207,13 @@ async def test_a_second_round_below_the_quorum_has_no_verdict() -> None:
     council = Models([Model(str(at), each) for at, each in enumerate(plays)], Editor())
 
     with pytest.raises(QuorumMissed):
-        await carried(reviewing(council, ReviewOptions(revisions=1)))
+        await carried(reviewing(council, max_revisions=1))
 
 
 async def test_what_is_critical_is_never_approved() -> None:
     """D9 Unresolved critical contradictions come with the task."""
     council = Models([Model(name) for name in "abc"])
-    found = await reviewing(council, ReviewOptions())(TASK, lambda *_: None, critical=1)
+    found = await reviewing(council)(TASK, lambda *_: None, critical=1)
 
     assert found.rounds[-1].verdict.approval is Approval.CONDITIONAL
     assert found.critical == 1
@@ -224,7 +224,7 @@ async def test_a_review_that_would_cost_too_much_asks_nobody(limit: Cost) -> Non
     """D11 Calls, tokens and money are taken for all reviewers before the first call."""
     council, day = Models([Model(name) for name in "abc"]), Day()
     with pytest.raises(ModelBudgetSpent):
-        await carried(reviewing(council, ReviewOptions(), day=day, request=limit))
+        await carried(reviewing(council, day=day, limit=limit))
 
     assert not any(each.asked for each in council.reviewers)
     assert day.cost == Cost()
@@ -233,7 +233,7 @@ async def test_a_review_that_would_cost_too_much_asks_nobody(limit: Cost) -> Non
 async def test_the_cost_is_what_was_counted_and_else_the_estimate() -> None:
     """D11 The reply and the day agree."""
     council, day = Models([Model("a"), Model("b"), Model("c", (None,))], quorum=2), Day()
-    found, _ = await carried(reviewing(council, ReviewOptions(), day=day))
+    found, _ = await carried(reviewing(council, day=day))
 
     assert found.cost == day.cost == Cost(3, 7 + 7 + 10, 14 + 14 + 20)
 
@@ -241,24 +241,23 @@ async def test_the_cost_is_what_was_counted_and_else_the_estimate() -> None:
 def test_too_few_reviewers_are_refused_before_anybody_is_asked() -> None:
     """D9 D11 None set up, a space whose texts may not be sent, too few, or no reviser."""
     council = Models([Model(name) for name in "abc"])
-    options = ReviewOptions()
     elsewhere = ReviewAnswer(
         council, lambda _: Budget(MANY, MANY, Day(), micros_per_1000_tokens=0), frozenset()
     )
 
     attempts: list[Callable[[], object]] = [
-        lambda: reviewing(None, options),
-        lambda: elsewhere.prepare("home", options),
-        lambda: reviewing(council, replace(options, quorum=4)),
-        lambda: reviewing(council, replace(options, reviewers=("a", "b"))),
-        lambda: reviewing(council, replace(options, revisions=1)),
+        lambda: reviewing(None),
+        lambda: elsewhere.prepare("home", ReviewAnswerRequest()),
+        lambda: reviewing(council, quorum=4),
+        lambda: reviewing(council, reviewers=("a", "b")),
+        lambda: reviewing(council, max_revisions=1),
     ]
 
     for attempt in attempts:
         with pytest.raises(ReviewersMissing):
             attempt()
     with pytest.raises(ReviewerUnknown):
-        reviewing(council, replace(options, reviewers=("a", "b", "z")))
+        reviewing(council, reviewers=("a", "b", "z"))
 
 
 async def test_cancelling_a_review_cancels_its_questions() -> None:
@@ -275,7 +274,7 @@ async def test_cancelling_a_review_cancels_its_questions() -> None:
             raise AssertionError
 
     council = Models([Waiting(name) for name in "abc"])
-    running = asyncio.create_task(carried(reviewing(council, ReviewOptions())))
+    running = asyncio.create_task(carried(reviewing(council)))
     while not all(each.asked for each in council.reviewers):  # noqa: ASYNC110 # turns, not time
         await asyncio.sleep(0)
     running.cancel()

@@ -5,6 +5,7 @@ Each probe returns whether the harm was done.
 
 from dataclasses import dataclass
 
+from concord.dissonance.v1.review_pb2 import ReviewAnswerRequest
 from concord_dissonance.domain.dialectic.extraction import extract
 from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.theses import Claim, Source
@@ -22,7 +23,7 @@ from concord_dissonance.domain.peer_review.review import (
 )
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.usecases.dialectic.by_model import SynthesizeByModel
-from concord_dissonance.usecases.dialectic.review_answer import ReviewAnswer, ReviewOptions
+from concord_dissonance.usecases.dialectic.review_answer import ReviewAnswer
 from concord_models.budget import Budget, Cost
 from concord_testing.daily_cost import Day
 
@@ -80,7 +81,7 @@ async def another_space_is_reviewed() -> bool:
     """Ask for a review in a space that the operator did not name."""
     asking = ReviewAnswer(_Council(), _budget, frozenset({"named"}))  # type: ignore[arg-type] # never asked
     try:
-        asking.prepare("other", ReviewOptions())
+        asking.prepare("other", ReviewAnswerRequest())
     except ReviewersMissing:
         return False
     return True

@@ -11,7 +11,6 @@ from concord_dissonance.domain.statements import Finding, Statement, Versions
 from concord_dissonance.ports.actions import Decision
 from concord_dissonance.ports.calls import Credential
 from concord_dissonance.ports.feed import Changed, Judged, Position
-from concord_dissonance.ports.sessions import Insight
 
 Decided = (
     conflict_pb2.ReviewConflictResponse
@@ -157,9 +156,15 @@ class CallersGraph(Protocol):
         ...
 
     async def add_insight(
-        self, who: Credential, request_id: str, insight: Insight
+        self,
+        who: Credential,
+        request_id: str,
+        content: str,
+        memory_ids: Sequence[str],
+        speakers: Sequence[str],
     ) -> tuple[str, str]:
-        """Adds an insight as a memory; returns its id and a freshness token."""
+        """Adds as an insight what was concluded from memories and from speakers' texts; returns the
+        memory's id and a freshness token."""
         ...
 
     async def amend(self, who: Credential, request_id: str, newer_id: str, older_id: str) -> str:

@@ -1,22 +1,12 @@
 """The port of the sessions and changes that dissonance follows."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from concord.graph.v1.session_pb2 import Session
 
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.ports.feed import Followed, Judged, Position
-
-
-@dataclass(frozen=True, slots=True)
-class Insight:
-    """A text that was concluded from agents' texts and memories."""
-
-    content: str
-    memory_ids: Sequence[str]
-    speakers: Sequence[str]
 
 
 class Sessions(Protocol):

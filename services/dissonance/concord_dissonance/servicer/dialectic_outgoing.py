@@ -36,8 +36,8 @@ def event(run_id: str, happened: Event) -> pb.DialecticEvent:
             message.theses.CopyFrom(_batch(batch))
         case Described() as described:
             message.contradiction.CopyFrom(_contradiction(described))
-        case Synthesized(found, reviewed, model):
-            message.done.synthesis.CopyFrom(synthesis(found, model))
+        case Synthesized(found, reviewed, model, kept):
+            message.done.synthesis.CopyFrom(_synthesis(found, kept, model))
             if reviewed is not None:
                 message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
         case ReviewedIn(number, PeerReview() as review, is_cached):
@@ -73,8 +73,10 @@ def _failure(error: Exception) -> pb.RunFailure:
     )
 
 
-def synthesis(found: Synthesis, model: ModelPart | None = None) -> pb.Synthesis:
-    """A synthesis, and the model's part in it."""
+def _synthesis(
+    found: Synthesis, kept: pb.KeptSynthesis | None, model: ModelPart | None
+) -> pb.Synthesis:
+    """A synthesis, what was kept of it, and the model's part in it."""
     concluded = found.conclusions
     ambiguities = zip(concluded.ambiguities, found.ambiguities, strict=True)
     message = pb.Synthesis(
@@ -96,17 +98,13 @@ def synthesis(found: Synthesis, model: ModelPart | None = None) -> pb.Synthesis:
         if model is not None and model.has_answered
         else pb.SYNTHESIS_METHOD_DETERMINISTIC,
         language=found.language,
+        kept=kept,
         metadata=pb.SynthesisMetadata(
             sources=concluded.sources,
             memories=concluded.memories,
             pairs_judged=concluded.pairs,
         ),
     )
-    if found.kept is not None:
-        message.kept.memory_id = found.kept.memory_id
-        message.kept.amended_ids.extend(found.kept.amended_ids)
-        message.kept.conflict_ids.extend(found.kept.conflict_ids)
-        message.kept.token = found.kept.token
     if model is not None:
         message.metadata.model = model.name
         message.metadata.cost.CopyFrom(review_outgoing.model_cost(model.cost))

@@ -52,20 +52,12 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def CheckDissonance(
         self, request: pb.CheckDissonanceRequest, context: Context
     ) -> pb.CheckDissonanceResponse:
-        query = incoming.check_query(request)
-        return outgoing.check(await self._check(caller().space, request.request_id, query))
+        return outgoing.check(await self._check(caller().space, request))
 
     async def DetectContradictions(
         self, request: pb.DetectContradictionsRequest, context: Context
     ) -> AsyncIterator[pb.DetectContradictionsResponse]:
-        events = self._detect(
-            caller().space,
-            request.request_id,
-            full=request.full,
-            dry_run=request.dry_run,
-            most_text=incoming.most_text(request),
-        )
-        async for event in events:
+        async for event in self._detect(caller().space, request):
             yield outgoing.event(event)
 
     async def ListConflicts(

@@ -9,8 +9,6 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from concord_dissonance.domain.errors import FieldInvalid
 from concord_dissonance.domain.sides import Kind, Micros, Side, TypedFact
 from concord_dissonance.ports.actions import Decision
-from concord_dissonance.usecases.check import CheckQuery
-from concord_dissonance.usecases.record import MOST_TEXT_FINDINGS
 
 _DECISIONS = {
     pb.REVIEW_ACTION_CONFIRM: conflict_pb2.REVIEW_DECISION_CONFIRM,
@@ -52,23 +50,6 @@ def _side(said: pb.Statement, place: str) -> Side:
 def micros(stamp: Timestamp) -> Micros:
     """A time in microseconds since 1970 UTC."""
     return Micros(stamp.seconds * 1_000_000 + stamp.nanos // 1_000)
-
-
-def check_query(request: pb.CheckDissonanceRequest) -> CheckQuery:
-    """The query of a check."""
-    return CheckQuery(
-        node=normalize("NFC", request.context_node),
-        radius=request.radius or 1,
-        recent_only=request.scope != pb.CHECK_SCOPE_FULL,
-        session_id=request.session_id,
-        dry_run=request.dry_run,
-        most_text=most_text(request),
-    )
-
-
-def most_text(request: pb.CheckDissonanceRequest | pb.DetectContradictionsRequest) -> int:
-    """The most new findings of text that a check records."""
-    return request.max_text_findings or MOST_TEXT_FINDINGS
 
 
 def conflicts_query(request: pb.ListConflictsRequest) -> conflict_pb2.ListConflictsRequest:

@@ -22,7 +22,7 @@ from concord_dissonance.ports.calls import PRINCIPAL
 from concord_dissonance.ports.graph import Decided
 from concord_dissonance.usecases.ask_models import JudgeState
 from concord_dissonance.usecases.check import CheckAnswer
-from concord_dissonance.usecases.detect import Progress, Summary
+from concord_dissonance.usecases.detect import Summary
 from concord_dissonance.usecases.end_session import Ended
 from concord_dissonance.usecases.record import Found
 from concord_dissonance.usecases.reviews import Proposed
@@ -76,12 +76,11 @@ def check(answer: CheckAnswer) -> pb.CheckDissonanceResponse:
     )
 
 
-def event(said: Progress | Found | Summary) -> pb.DetectContradictionsResponse:
+def event(said: pb.CheckProgress | Found | Summary) -> pb.DetectContradictionsResponse:
     """One message of a check of the space."""
     match said:
-        case Progress():
-            progress = pb.CheckProgress(stage=said.stage, percent=said.percent)
-            return pb.DetectContradictionsResponse(progress=progress)
+        case pb.CheckProgress():
+            return pb.DetectContradictionsResponse(progress=said)
         case Found():
             return pb.DetectContradictionsResponse(conflict=conflict(said))
     summary = pb.CheckSummary(

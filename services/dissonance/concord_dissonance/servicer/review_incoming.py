@@ -5,7 +5,6 @@ from concord.dissonance.v1 import review_pb2 as pb
 from concord_dissonance.domain.language.reading import DEFAULT_LANGUAGE, read
 from concord_dissonance.domain.peer_review.criteria import WHOLE, Criterion, checked, criteria_set
 from concord_dissonance.domain.peer_review.review import ReviewTask
-from concord_dissonance.usecases.dialectic.review_answer import ReviewOptions
 
 _SETS = {
     pb.CRITERIA_SET_UNSPECIFIED: "general",
@@ -29,15 +28,6 @@ def task(request: pb.ReviewAnswerRequest) -> ReviewTask:
         else criteria_set(_SETS[request.criteria_set], language)
     )
     return ReviewTask(request.question, request.answer, tuple(request.sources), criteria, language)
-
-
-def options(request: pb.ReviewAnswerRequest) -> ReviewOptions:
-    """The options of a review."""
-    return ReviewOptions(
-        tuple(request.reviewers),
-        request.quorum,
-        request.max_revisions,
-    )
 
 
 def _language(*texts: str) -> str:

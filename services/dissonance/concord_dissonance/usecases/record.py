@@ -49,8 +49,10 @@ async def without_excess(
 ) -> tuple[Sequence[Finding], Sequence[Finding]]:
     """Return the findings to record, and the new findings of text if they are over `most_text`.
 
-    A finding is new if graph has no conflict of these versions.
+    A finding is new if graph has no conflict of these versions. `most_text`: 0 for the usual
+    number.
     """
+    most_text = most_text or MOST_TEXT_FINDINGS
     of_text = [each for each in findings if each.is_of_text]
     if len(of_text) <= most_text:
         return findings, ()

@@ -25,7 +25,6 @@ from concord_dissonance.domain.errors import ItemUnknown
 from concord_dissonance.ports.actions import Decision
 from concord_dissonance.ports.calls import PRINCIPAL, Credential
 from concord_dissonance.ports.graph import Decided
-from concord_dissonance.ports.sessions import Insight
 
 MOST_SOURCES = 20
 
@@ -115,12 +114,17 @@ class CallersGraphClient:
         return found
 
     async def add_insight(
-        self, who: Credential, request_id: str, insight: Insight
+        self,
+        who: Credential,
+        request_id: str,
+        content: str,
+        memory_ids: Sequence[str],
+        speakers: Sequence[str],
     ) -> tuple[str, str]:
-        sources = [type_pb2.Source(speaker=PRINCIPAL, memory_ids=insight.memory_ids)]
-        sources += [type_pb2.Source(speaker=each) for each in insight.speakers]
+        sources = [type_pb2.Source(speaker=PRINCIPAL, memory_ids=memory_ids)]
+        sources += [type_pb2.Source(speaker=each) for each in speakers]
         memory = type_pb2.Memory(
-            content=insight.content,
+            content=content,
             kind=type_pb2.MEMORY_KIND_INSIGHT,
             sources=sources[:MOST_SOURCES],
         )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from concord.dissonance.v1.dialectic_pb2 import KeptSynthesis, SynthesizeRequest
 from concord_chassis.server.workers import Workers
 
 from concord_dissonance.domain.dialectic.contradictions import (
@@ -29,39 +30,24 @@ from concord_dissonance.ports.calls import PRINCIPAL, Credential
 from concord_dissonance.ports.graph import CallersGraph
 from concord_dissonance.ports.search import Search
 from concord_dissonance.usecases.dialectic.by_model import ModelPart, ModelSynthesis
-from concord_dissonance.usecases.dialectic.keep import Keep, KeepSynthesis
+from concord_dissonance.usecases.dialectic.keep import KeepSynthesis
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, Review
 from concord_dissonance.usecases.dialectic.runs import Run, Stage
 
+MOST_FOUND = 10
+"""The most memories that a query adds if the request states no other number."""
 CHUNK = 100
 """Pairs that are judged in one turn of the judges' thread, which checks share."""
 
 
 @dataclass(frozen=True, slots=True)
-class SynthesisQuery:
-    """The sources, the memories by id, and a query for more memories.
-
-    `fresh`: the freshness token of a write that the query must see; empty: the index as it is.
-    """
-
-    request_id: str
-    question: str = ""
-    sources: Sequence[Source] = ()
-    memory_ids: Sequence[str] = ()
-    query: str = ""
-    query_limit: int = 10
-    fresh: str = ""
-    language: str = ""
-    keep: Keep | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Synthesized:
-    """A synthesis, a council's review of it, and a model's part in it."""
+    """A synthesis, a council's review of it, a model's part in it, and what was kept of it."""
 
     synthesis: Synthesis
     review: AnswerReviewed | None = None
     model: ModelPart | None = None
+    kept: KeptSynthesis | None = None
 
 
 class Synthesize:
@@ -78,37 +64,39 @@ class Synthesize:
         run: Run,
         space: str,
         who: Credential,
-        query: SynthesisQuery,
+        request: SynthesizeRequest,
+        results: Sequence[Source],
         *,
         review: Review | None = None,
         model: ModelSynthesis | None = None,
     ) -> Synthesized:
         """Synthesize, have the synthesis reviewed, and report findings as events of the run.
 
-        Without a model rules do all of it. Without a thesis nothing is reviewed or kept.
+        `results`: those of the request's agents. Without a model rules do all of it. Without a
+        thesis nothing is reviewed or kept.
         Raises `ModelBudgetSpent` and `QuorumMissed`.
         """
         run.say(Stage.READING, 0)
-        sources = [*query.sources, *await self._memories(who, query)]
+        sources = [*results, *await self._memories(who, request)]
         batches = await self._extracted(run, sources, is_final=model is None)
         theses = self._scoped(batches)
         ruled = await self._concluded(run, batches, theses, is_final=model is None)
-        task = SynthesisTask(query.question or query.query, _language(query, theses))
+        task = SynthesisTask(request.question or request.query, _language(request, theses))
         concluded = ruled
         if model is not None:
             theses, concluded = await self._read(run, model, task, sources, batches, ruled=ruled)
-        found = await _worded(run, model, task, concluded, theses, question=query.question)
+        found = await _worded(run, model, task, concluded, theses, question=request.question)
         part = None if model is None else model.part
         if not concluded.theses:
             return Synthesized(found, model=part)
         reviewed = await _reviewed(run, review, task.question, found)
-        if query.keep is not None:
+        kept = None
+        if request.HasField("keep"):
             run.say(Stage.KEEPING, 95)
             kept = await self._keep(
-                space, who, query.request_id, found, ruled=ruled, keep=query.keep
+                space, who, request.request_id, found, ruled=ruled, keep=request.keep
             )
-            found = replace(found, kept=kept)
-        return Synthesized(found, reviewed, part)
+        return Synthesized(found, reviewed, part, kept)
 
     async def _read(
         self,
@@ -132,17 +120,18 @@ class Synthesize:
         theses = self._scoped(read)
         return theses, await self._concluded(run, read, theses)
 
-    async def _memories(self, who: Credential, query: SynthesisQuery) -> Sequence[Source]:
+    async def _memories(self, who: Credential, request: SynthesizeRequest) -> Sequence[Source]:
         """Return the named memories as sources, then those that the query surely finds.
 
         A memory without a speaker is told by its place, and not by its id, which is no model's
         matter.
         A memory that dissonance wrote as a conclusion is only taken if it is named.
         """
-        read = [*await self._graph.sources(who, query.memory_ids)]
-        if query.query:
-            ids = await self._search.surely_found(who, query.query, query.query_limit, query.fresh)
-            found = await self._graph.sources(who, [e for e in ids if e not in query.memory_ids])
+        read = [*await self._graph.sources(who, request.memory_ids)]
+        if request.query:
+            limit, fresh = request.query_limit or MOST_FOUND, request.consistency.at_least_as_fresh
+            ids = await self._search.surely_found(who, request.query, limit, fresh)
+            found = await self._graph.sources(who, [e for e in ids if e not in request.memory_ids])
             read += [each for each in found if not _is_conclusion(each)]
         return [
             each if each.agent else replace(each, agent=f"memory {place}")
@@ -238,10 +227,10 @@ async def _reviewed(
     )
 
 
-def _language(query: SynthesisQuery, theses: Sequence[Scoped]) -> str:
+def _language(request: SynthesizeRequest, theses: Sequence[Scoped]) -> str:
     """Return the wanted language, else that of the question, of the query, or of the theses."""
-    for text in (query.question, query.query, " ".join(each.thesis.claim for each in theses)):
+    for text in (request.question, request.query, " ".join(each.thesis.claim for each in theses)):
         reading = read(text)
-        if not query.language and reading.is_language_known:
+        if not request.language and reading.is_language_known:
             return reading.language
-    return query.language or DEFAULT_LANGUAGE
+    return request.language or DEFAULT_LANGUAGE
