@@ -282,7 +282,8 @@ async def test_a_day_is_charged_what_was_asked(fails_at: str, calls: int) -> Non
         part = beginning(model, day)
         found = await part.theses(run, task(), sources, batches)
         scoped = [Scoped(each, PHRASES) for batch in found for each in batch.theses]
-        await part.synthesis(run, task(), ruled(scoped), scoped, Wording("en", scoped))
+        wording = Wording("en", scoped)
+        await part.synthesis(run, task(), ruled(scoped), scoped, wording, question="")
 
     assert set(during) == {4}
     assert day.cost.calls == part.part.cost.calls == calls

@@ -10,6 +10,7 @@ from importlib import resources
 
 from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Clash, Scoped
 from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy
+from concord_dissonance.domain.dialectic.said import SaidSynthesis
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Thesis, WhyAside
 from concord_dissonance.domain.verdicts import ConflictClass, Reason
@@ -29,19 +30,6 @@ class Worded:
 
 
 BY_RULE = Worded()
-
-
-@dataclass(frozen=True, slots=True)
-class ModelWords:
-    """A synthesis in a model's words; rules word an empty text."""
-
-    text: str = ""
-    reasoning: str = ""
-    contradictions: Sequence[Worded] = ()
-    """In their order; empty when rules word them all."""
-
-
-ALL_BY_RULE = ModelWords()
 
 
 class Wording:
@@ -68,21 +56,28 @@ class Wording:
         return self._say("either", **self._values(found.first, found.second))
 
     def synthesis(
-        self, question: str, found: Conclusions, said: ModelWords = ALL_BY_RULE
+        self,
+        question: str,
+        found: Conclusions,
+        worded: Sequence[Worded] = (),
+        words: SaidSynthesis | None = None,
     ) -> Synthesis:
         """Compose the synthesis of some conclusions.
 
+        `worded`: the contradictions in a model's words, in their order; empty if rules word them
+        all. `words`: the synthesis in a model's words.
         Open contradictions, ambiguities and texts set aside are listed below any model's text.
         """
-        each_said = said.contradictions or [BY_RULE] * len(found.contradictions)
-        described = [*map(self.described, found.contradictions, each_said)]
+        each_worded = worded or [BY_RULE] * len(found.contradictions)
+        described = [*map(self.described, found.contradictions, each_worded)]
+        text, reasoning = (words.text, words.reasoning) if words else ("", "")
         ambiguities = [self.ambiguity(each) for each in found.ambiguities]
         return Synthesis(
             found,
             described,
             ambiguities,
-            "\n".join(self._lines(question, found, described, ambiguities, said.text)),
-            "\n".join(self._reasons(found, described, said.reasoning)),
+            "\n".join(self._lines(question, found, described, ambiguities, text)),
+            "\n".join(self._reasons(found, described, reasoning)),
             self._say(
                 "summary",
                 theses=len(found.theses),

@@ -24,9 +24,9 @@ from concord_dissonance.domain.dialectic.said import (
     resolved,
     united,
 )
-from concord_dissonance.domain.dialectic.synthesis import Conclusions
+from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Source, Thesis
-from concord_dissonance.domain.dialectic.wording import ModelWords, Worded, Wording
+from concord_dissonance.domain.dialectic.wording import Worded, Wording
 from concord_dissonance.domain.errors import ModelBudgetSpent, SynthesizerMissing
 from concord_dissonance.ports.models import Asked, ModelSynthesizer
 from concord_dissonance.usecases.dialectic.runs import Run, Stage
@@ -143,8 +143,10 @@ class ModelSynthesis:
         ruled: Conclusions,
         theses: Sequence[Scoped],
         wording: Wording,
-    ) -> tuple[Conclusions, ModelWords]:
-        """Return the conclusions from the theses, and the model's words for them.
+        *,
+        question: str,
+    ) -> Synthesis:
+        """Return the synthesis of the conclusions from the theses.
 
         `ruled`: the rules' own conclusions. A part without words of the model is worded by rules.
         """
@@ -155,10 +157,7 @@ class ModelSynthesis:
         if words is not None:
             found = resolved(found, words.resolutions, theses)
         await self._budget.correct(self._reserved, self._spent)
-        worded = _worded(found, said, words, theses)
-        if words is None:
-            return found, ModelWords(contradictions=worded)
-        return found, ModelWords(words.text, words.reasoning, worded)
+        return wording.synthesis(question, found, _worded(found, said, words, theses), words)
 
     async def _contradictions(self, run: Run, task: SynthesisTask) -> Sequence[SaidContradiction]:
         if len(task.theses) < 2:

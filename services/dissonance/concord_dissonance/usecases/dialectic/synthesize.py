@@ -198,8 +198,7 @@ async def _worded(
         stage, found = Stage.CONTRADICTIONS, wording.synthesis(question, ruled)
     else:
         stage = Stage.SYNTHESIS
-        said = await model.synthesis(run, task, ruled, theses, wording)
-        found = wording.synthesis(question, *said)
+        found = await model.synthesis(run, task, ruled, theses, wording, question=question)
     for done, each in enumerate(found.described, 1):
         run.say(stage, 60 + 10 * done / len(found.described), each)
     run.say(Stage.SYNTHESIS, 75)
