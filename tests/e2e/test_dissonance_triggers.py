@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 from concord.graph.v1 import conflict_pb2, feed_pb2, session_pb2, space_pb2
 from concord.type.v1 import type_pb2
+from concord_dissonance.adapters.graph.feed_client import FeedClient
 from concord_dissonance.adapters.graph.sessions_client import SessionsClient
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.usecases import follow, idle
@@ -282,7 +283,7 @@ async def test_a_death_between_work_and_position_does_nothing_twice(
             await home.declare("LIVES_IN")
             await home.add(OPEN, facts=[fact("Ada", "LIVES_IN", "Berlin")])
             followed = await eventually(works.position)
-            dying.setattr(SessionsClient, "note_followed", _never)
+            dying.setattr(FeedClient, "note_reached", _never)
             paris = fact("Ada", "LIVES_IN", "Paris")
             await home.add("She moved.", kind=REFLECTION, facts=[paris])
             await found(home)

@@ -20,7 +20,7 @@ from concord_models.budget import Budget, Cost, Meter
 from concord_dissonance.adapters.governance.client import GovernanceClient
 from concord_dissonance.adapters.graph.callers_client import CallersGraphClient
 from concord_dissonance.adapters.graph.client import GraphClient
-from concord_dissonance.adapters.graph.leases_client import LeasesClient
+from concord_dissonance.adapters.graph.feed_client import FeedClient
 from concord_dissonance.adapters.graph.sessions_client import SessionsClient
 from concord_dissonance.adapters.search.client import SearchClient
 from concord_dissonance.config import Addresses
@@ -73,8 +73,8 @@ class DissonanceApp:
         search = SearchClient(addresses.search_address, issuer)
         governance = GovernanceClient(addresses.governance_address, issuer)
         sessions = SessionsClient(addresses.graph_address, issuer)
-        leases = LeasesClient(addresses.graph_address, issuer, holder)
-        self._clients = (graph, callers, search, governance, sessions, leases)
+        feed = FeedClient(addresses.graph_address, issuer, holder)
+        self._clients = (graph, callers, search, governance, sessions, feed)
         # One thread: the judges are Python code, and the interpreter's lock runs one at a time.
         self._workers = Workers(1, "judges")
         self.background = Background(log)
@@ -91,11 +91,12 @@ class DissonanceApp:
         recurring = ProposeRecurring(graph, sessions, governance, suggestions)
         end_session = EndSession(sessions, callers, check_written, recurring)
         self._follow = Follow(
-            feed=graph,
-            leases=leases,
+            feed=feed,
+            leases=feed,
             proposals=Proposals(graph, governance, log),
             triggers=Triggers(
                 graph=graph,
+                feed=feed,
                 sessions=sessions,
                 check=check_written,
                 amendments=amendments,
@@ -105,7 +106,7 @@ class DissonanceApp:
             background=self.background,
             log=log,
         )
-        self._idle = EndIdleSessions(sessions, clock, self.background, log)
+        self._idle = EndIdleSessions(feed, sessions, clock, self.background, log)
         self.registrations: Sequence[Registration] = (
             Registration(
                 dissonance_pb2.DESCRIPTOR.services_by_name["DissonanceService"],
@@ -113,7 +114,7 @@ class DissonanceApp:
                 DissonanceServicer(
                     classify=ClassifyPairs(graph, self._workers, models),
                     check=Check(graph, examine, clock),
-                    detect=Detect(graph, examine, suggestions),
+                    detect=Detect(graph, feed, examine, suggestions),
                     reviews=Reviews(graph, callers, governance),
                     end_session=end_session,
                     amendments=amendments,

@@ -15,11 +15,17 @@ class Position:
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The position up to which a space was judged, and the judges' version; graph stores it.
+JUDGED, FOLLOWED = "judged_position", "triggers_position"
+"""The kinds of positions that graph stores: up to which a space was judged, and up to which its
+changes were followed."""
 
-    `etag`: the version of the stored record; empty: there was none.
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A position that was reached in a space; graph stores it.
+
+    `version`: the judges' version if it was judged up to there. `etag`: the version of the stored
+    record; empty: there was none.
     """
 
     position: Position | None
@@ -63,11 +69,32 @@ class Heard:
 
 
 class Feed(Protocol):
-    """Graph's change feed, reduced to the names of the spaces that changed."""
+    """Graph's change feed, and the positions in it up to which work is done."""
+
+    async def spaces(self) -> Sequence[str]:
+        """Every space."""
+        ...
 
     def heard(self) -> AsyncIterator[Heard | None]:
         """Yields every space, then None once the feed is followed, then each space that changes.
         Ends, or raises `ServiceUnavailable`, when the feed breaks."""
+        ...
+
+    async def changed(self, space: str, since: Position | None) -> Changed:
+        """The changes since a position; None: everything changed."""
+        ...
+
+    def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
+        """The changes of a space after a position, up to its newest one; None: all changes."""
+        ...
+
+    async def reached(self, space: str, kind: str) -> Reached:
+        """The stored position of a kind."""
+        ...
+
+    async def note_reached(self, space: str, kind: str, reached: Reached) -> str:
+        """Stores a position, and returns the record's etag. Raises `ServiceUnavailable` if another
+        process has stored one meanwhile."""
         ...
 
 

@@ -10,7 +10,6 @@ from concord_dissonance.domain.sides import RelationRule
 from concord_dissonance.domain.statements import Finding, Statement, Versions
 from concord_dissonance.ports.actions import Decision
 from concord_dissonance.ports.calls import Credential
-from concord_dissonance.ports.feed import Changed, Judged, Position
 
 Decided = (
     conflict_pb2.ReviewConflictResponse
@@ -60,18 +59,6 @@ class Graph(Protocol):
 
     async def related(self, space: str, memory_id: str) -> frozenset[str]:
         """The items that lineage of any relation connects with a memory directly."""
-        ...
-
-    async def judged(self, space: str) -> Judged:
-        """The position up to which a space was judged."""
-        ...
-
-    async def note_judged(self, space: str, judged: Judged) -> None:
-        """Stores up to which position a space was judged, unless another check did meanwhile."""
-        ...
-
-    async def changed(self, space: str, since: Position | None) -> Changed:
-        """The changes since a position; None: everything changed."""
         ...
 
     async def record(

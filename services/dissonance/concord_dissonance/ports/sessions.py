@@ -1,20 +1,15 @@
-"""The port of the sessions and changes that dissonance follows."""
+"""The port of sessions."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from concord.graph.v1.session_pb2 import Session
 
 from concord_dissonance.domain.sides import Micros
-from concord_dissonance.ports.feed import Followed, Judged, Position
 
 
 class Sessions(Protocol):
-    """Graph's sessions and changes, read under dissonance's own name."""
-
-    async def spaces(self) -> Sequence[str]:
-        """Every space."""
-        ...
+    """Graph's sessions, read under dissonance's own name."""
 
     async def idle(self, space: str, since: Micros) -> Sequence[Session]:
         """The sessions that go on and were last used before a time."""
@@ -44,17 +39,4 @@ class Sessions(Protocol):
 
     async def authors(self, space: str, memory_ids: Sequence[str]) -> frozenset[str]:
         """The principals that added or changed these memories."""
-        ...
-
-    async def followed(self, space: str) -> Judged:
-        """The position up to which a space's changes were followed."""
-        ...
-
-    async def note_followed(self, space: str, followed: Judged) -> str:
-        """Stores the position, and returns the record's etag. Raises `ServiceUnavailable` if
-        another process has stored one meanwhile."""
-        ...
-
-    def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
-        """The changes of a space after a position, up to its newest one; None: all changes."""
         ...

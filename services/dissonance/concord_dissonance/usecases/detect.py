@@ -2,15 +2,17 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from concord.dissonance.v1.dissonance_pb2 import CheckProgress, DetectContradictionsRequest
 from concord.graph.v1 import governed_pb2, relation_pb2
 
 from concord_dissonance.domain.declared import declares, rules_of
+from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.learned import learned
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
-from concord_dissonance.ports.feed import Judged
+from concord_dissonance.ports.feed import JUDGED, Feed, Reached
 from concord_dissonance.ports.graph import Graph
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import (
@@ -38,8 +40,11 @@ class Summary:
 class Detect:
     """The use case. Graph stores up to which change each space was judged."""
 
-    def __init__(self, graph: Graph, examine: Examine, suggestions: Suggestions) -> None:
-        self._graph, self._examine, self._suggestions = graph, examine, suggestions
+    def __init__(
+        self, graph: Graph, feed: Feed, examine: Examine, suggestions: Suggestions
+    ) -> None:
+        self._graph, self._feed = graph, feed
+        self._examine, self._suggestions = examine, suggestions
 
     async def __call__(
         self, space: str, request: DetectContradictionsRequest
@@ -51,9 +56,9 @@ class Detect:
         Raises `ServiceUnavailable` when graph does not answer; findings recorded before stay.
         """
         yield CheckProgress(stage="reading", percent=0.0)
-        judged = await self._graph.judged(space)
+        judged = await self._feed.reached(space, JUDGED)
         anew = request.full or judged.version != JUDGES
-        changed = await self._graph.changed(space, None if anew else judged.position)
+        changed = await self._feed.changed(space, None if anew else judged.position)
         if not changed.everything and not changed.ids:
             yield Summary(Coverage())
             return
@@ -92,7 +97,10 @@ class Detect:
         if not request.dry_run and exam.only is None:
             await self._propose_learned(space, exam)
         if not request.dry_run and not exam.coverage.is_degraded and not excess:
-            await self._graph.note_judged(space, Judged(changed.head, JUDGES, judged.etag))
+            # Also after a lost race: then the next check judges more.
+            with suppress(ServiceUnavailable):
+                reached = Reached(changed.head, JUDGES, judged.etag)
+                await self._feed.note_reached(space, JUDGED, reached)
         yield summary
 
     async def _propose_learned(self, space: str, exam: Examination) -> None:

@@ -6,7 +6,7 @@ from concord_chassis.observe.log import Logger
 
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
 from concord_dissonance.domain.sides import Kind
-from concord_dissonance.ports.feed import Followed
+from concord_dissonance.ports.feed import FOLLOWED, Feed, Followed
 from concord_dissonance.ports.graph import Graph
 from concord_dissonance.ports.sessions import Sessions
 from concord_dissonance.usecases.amendments import Amendments
@@ -28,20 +28,21 @@ class Triggers:
         self,
         *,
         graph: Graph,
+        feed: Feed,
         sessions: Sessions,
         check: CheckWritten,
         amendments: Amendments,
         ends: EndSession,
         log: Logger,
     ) -> None:
-        self._graph, self._sessions, self._log = graph, sessions, log
+        self._graph, self._feed, self._sessions, self._log = graph, feed, sessions, log
         self._check, self._amendments, self._ends = check, amendments, ends
 
     async def catch_up(self, space: str) -> None:
         """Does the work for all changes since the position. Raises `ServiceUnavailable`."""
-        at = await self._sessions.followed(space)
+        at = await self._feed.reached(space, FOLLOWED)
         before = at.position.seq if at.position else 0
-        async for changes in self._sessions.changes(space, at.position):
+        async for changes in self._feed.changes(space, at.position):
             if changes.written or changes.ended:
                 try:
                     await self._follow(space, changes)
@@ -50,7 +51,8 @@ class Triggers:
                     self._log.error("not followed", space=space, why=refused.reason)
             elif changes.position.seq - before < SKIPPED:
                 continue
-            etag = await self._sessions.note_followed(space, replace(at, position=changes.position))
+            reached = replace(at, position=changes.position)
+            etag = await self._feed.note_reached(space, FOLLOWED, reached)
             at, before = replace(at, etag=etag), changes.position.seq
 
     async def _follow(self, space: str, changes: Followed) -> None:

@@ -1,7 +1,6 @@
 """The graph port over graph's contract, under dissonance's own tokens."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -25,21 +24,16 @@ from concord_chassis.channel.channel import connect
 from concord_chassis.channel.records import Body, SmallRecords
 from concord_models.budget import Cost
 
-from concord_dissonance.adapters.graph import messages, positions
-from concord_dissonance.adapters.graph.watching import replay, watch
+from concord_dissonance.adapters.graph import messages
 from concord_dissonance.adapters.service_calls import OwnCalls, feed_token, own
 from concord_dissonance.domain import model_spend
-from concord_dissonance.domain.errors import PairStale, ServiceUnavailable
+from concord_dissonance.domain.errors import PairStale
 from concord_dissonance.domain.sides import Kind, RelationRule
 from concord_dissonance.domain.statements import Finding, Statement, Versions
 from concord_dissonance.ports.calls import Clock
-from concord_dissonance.ports.feed import Changed, Heard, Judged, Position
 
 GRAPH = "graph"
 PAGE = 200
-GATHER_MILLIS = 200
-"""Milliseconds of changes in one message. No check starts sooner after a change, and a message for
-each change would cost every write."""
 REFS_A_CALL = 64
 """Memories in one request: at 20,000 characters each their reply stays below the limit."""
 IDS_A_CALL = 500
@@ -48,28 +42,15 @@ CHECKED_KINDS = (type_pb2.MEMORY_KIND_FACT, type_pb2.MEMORY_KIND_PLAN)
 CHECKED = (Kind.FACT, Kind.PLAN)
 _SCOPES = frozenset({"graph:read", "memory:read", "conflict:write", "record:all"})
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
-_JUDGED_KINDS = frozenset({type_pb2.ITEM_KIND_EDGE, type_pb2.ITEM_KIND_MEMORY})
-_UNJUDGED = frozenset(
-    {
-        feed_pb2.CHANGE_TYPE_TOUCHED,
-        feed_pb2.CHANGE_TYPE_REFUSED,
-        feed_pb2.CHANGE_TYPE_ERASE_CONFIRMED,
-        feed_pb2.CHANGE_TYPE_REVOKED,
-    }
-)
-"""Types of changes that leave every statement as it was."""
 
 
 class GraphClient:
     """Graph behind an address."""
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
-        service = feed_token(issuer)
         self._call = OwnCalls(GRAPH, issuer, _SCOPES)
-        self._channel = connect(address, token=service)
-        self._follower = connect(address, token=service, cap=None)
+        self._channel = connect(address, token=feed_token(issuer))
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
-        self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
         self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
@@ -179,44 +160,6 @@ class GraphClient:
         ends = [{edge.source.id, edge.target.id} for edge in reply.edges]
         return frozenset().union(*(each for each in ends if memory_id in each)) - {memory_id}
 
-    async def judged(self, space: str) -> Judged:
-        return await positions.read_position(self._records, space, positions.JUDGED)
-
-    async def note_judged(self, space: str, judged: Judged) -> None:
-        with suppress(ServiceUnavailable):  # also after a lost race: the next check judges more
-            await positions.put_position(self._records, space, positions.JUDGED, judged)
-
-    async def changed(self, space: str, since: Position | None) -> Changed:
-        asked = feed_pb2.ListSpacesRequest(space=space)
-        heads = await own(GRAPH, self._feed.ListSpaces(asked))
-        head = Position("", 0)
-        for each in heads.spaces:
-            head = Position(each.epoch, each.head_seq)
-        if since is None or since.epoch != head.epoch or since.seq > head.seq:
-            return Changed(head, everything=True)
-        ids: set[str] = set()
-        if since.seq < head.seq:
-            async for message in replay(self._watched, space, since.seq):
-                for change in message.changes:
-                    if change.item_kind == type_pb2.ITEM_KIND_RELATION:
-                        return Changed(head, everything=True)
-                    if change.item_kind in _JUDGED_KINDS and change.type not in _UNJUDGED:
-                        ids.add(change.item_id)
-        return Changed(head, frozenset(ids))
-
-    async def heard(self) -> AsyncIterator[Heard | None]:
-        heads = await own(GRAPH, self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
-        for each in heads.spaces:
-            yield Heard(each.space)
-        yield None
-        known = {each.space: each.head_seq for each in heads.spaces}
-        async for message in watch(self._watched, known, GATHER_MILLIS):
-            kinds = {change.item_kind for change in message.changes}
-            conflicts = type_pb2.ITEM_KIND_CONFLICT in kinds
-            triggers = any(map(messages.triggers, message.changes))
-            if conflicts or triggers:
-                yield Heard(message.space, conflicts, triggers)
-
     async def record(
         self, space: str, request_id: str, findings: Sequence[Finding], run_id: str
     ) -> tuple[Sequence[conflict_pb2.RecordedFinding], str]:
@@ -285,7 +228,6 @@ class GraphClient:
         return recorded.conflict_id
 
     async def close(self) -> None:
-        await self._follower.close()
         await self._channel.close()
 
 

@@ -1,12 +1,10 @@
 """The sessions port over graph's contract, under dissonance's own tokens."""
 
-from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from concord.graph.v1 import (
     feed_pb2,
-    feed_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
     session_pb2,
@@ -16,15 +14,10 @@ from concord.graph.v1 import (
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import TokenIssuer
-from concord_chassis.call.opaque import seal
 from concord_chassis.channel.channel import connect
-from concord_chassis.channel.records import SmallRecords
 
-from concord_dissonance.adapters.graph import messages, positions
-from concord_dissonance.adapters.graph.watching import replay
-from concord_dissonance.adapters.service_calls import OwnCalls, feed_token, own
+from concord_dissonance.adapters.service_calls import OwnCalls
 from concord_dissonance.domain.sides import Micros
-from concord_dissonance.ports.feed import Followed, Judged, Position
 
 GRAPH = "graph"
 PAGE = 200
@@ -42,24 +35,12 @@ class SessionsClient:
     """Graph behind an address."""
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
-        service = feed_token(issuer)
         self._call = OwnCalls(GRAPH, issuer, _SCOPES)
         self._ending = OwnCalls(GRAPH, issuer, frozenset({"graph:write"}))
-        self._channel = connect(address, token=service)
-        self._follower = connect(address, token=service, cap=None)
-        self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
-        self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
+        self._channel = connect(address, token=None)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
-        self._records = SmallRecords(self._channel, self._call.metadata)
         self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)
         self._spaces = space_pb2_grpc.SpaceServiceStub(self._channel)
-
-    async def spaces(self) -> Sequence[str]:
-        return [each.space for each in await self._heads()]
-
-    async def _heads(self, space: str = "") -> Sequence[feed_pb2.SpaceHead]:
-        request = feed_pb2.ListSpacesRequest(space=space)
-        return (await own(GRAPH, self._feed.ListSpaces(request))).spaces
 
     async def idle(self, space: str, since: Micros) -> Sequence[session_pb2.Session]:
         request = session_pb2.ListSessionsRequest(
@@ -136,47 +117,5 @@ class SessionsClient:
                 found.setdefault((each.item_id, each.principal), each)
         return list(found.values())
 
-    async def followed(self, space: str) -> Judged:
-        return await positions.read_position(self._records, space, positions.FOLLOWED)
-
-    async def note_followed(self, space: str, followed: Judged) -> str:
-        return await positions.put_position(self._records, space, positions.FOLLOWED, followed)
-
-    async def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
-        head = next(iter(await self._heads(space)), None)
-        start = 0
-        if head and since and since.epoch == head.epoch and since.seq <= head.head_seq:
-            start = since.seq
-        start = start or await self._imported(space)
-        if head is None or start == head.head_seq:
-            return
-        async for message in replay(self._watched, space, start):
-            if message.changes:
-                yield _followed(message)
-
-    async def _imported(self, space: str) -> int:
-        """The change up to which all was imported: the changes before it were made elsewhere."""
-        asked = space_pb2.ListOperationsRequest(types=[feed_pb2.CHANGE_TYPE_IMPORTED])
-        return max((each.seq for each in await self._operations(space, asked)), default=0)
-
     async def close(self) -> None:
-        await self._follower.close()
         await self._channel.close()
-
-
-def _followed(message: feed_pb2.WatchChangesResponse) -> Followed:
-    written: defaultdict[str, bool] = defaultdict(lambda: True)
-    ended = {}
-    last = message.changes[-1]
-    for change in filter(messages.triggers, message.changes):
-        if change.type == feed_pb2.CHANGE_TYPE_SESSION_ENDED:
-            ended[change.item_id] = messages.micros(change.record_time)
-        else:
-            written[change.item_id] &= messages.is_import(change)
-    fresh = type_pb2.FreshnessToken(space=message.space, epoch=message.epoch, seq=last.seq)
-    return Followed(
-        Position(message.epoch, last.seq),
-        seal(fresh.SerializeToString(deterministic=True)),
-        written,
-        list(ended.items()),
-    )
