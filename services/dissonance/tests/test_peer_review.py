@@ -3,7 +3,7 @@
 from itertools import product
 
 import pytest
-from concord_dissonance.domain.errors import CriteriaInvalid, QuorumMissed
+from concord_dissonance.domain.errors import FieldInvalid, QuorumMissed
 from concord_dissonance.domain.peer_review.council import Approval, conclude, consensus
 from concord_dissonance.domain.peer_review.criteria import (
     SETS,
@@ -227,7 +227,7 @@ def test_the_general_set_is_the_sources() -> None:
 )
 def test_criteria_that_cannot_be_scored_by_are_refused(weights: dict[str, int]) -> None:
     """D9 None, weights that are not positive or do not sum to 1, names that do not differ."""
-    with pytest.raises(CriteriaInvalid):
+    with pytest.raises(FieldInvalid, match="criteria"):
         checked([Criterion(name, weight) for name, weight in weights.items()])
 
 

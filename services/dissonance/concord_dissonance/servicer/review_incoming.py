@@ -15,7 +15,7 @@ _SETS = {
 
 
 def task(request: pb.ReviewAnswerRequest) -> ReviewTask:
-    """The task of a review. Raises `CriteriaInvalid`."""
+    """The task of a review. Raises `FieldInvalid`."""
     language = request.language or _language(request.question, request.answer)
     criteria = (
         checked(

@@ -9,10 +9,9 @@ from concord_models.budget import Budget, BudgetSpent, Cost
 
 from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.errors import (
+    FieldInvalid,
     ModelBudgetSpent,
-    QuorumTooSmall,
     ReviewersMissing,
-    ReviewerUnknown,
 )
 from concord_dissonance.domain.peer_review.council import LEAST_QUORUM, Approval, conclude
 from concord_dissonance.domain.peer_review.report import ReviewRound
@@ -60,17 +59,17 @@ class ReviewAnswer:
     def prepare(self, space: str, request: ReviewAnswerRequest) -> "Review":
         """Choose the reviewers that a request names, or all; none is asked yet.
 
-        Raises `QuorumTooSmall`, `ReviewersMissing` and `ReviewerUnknown`.
+        Raises `FieldInvalid` for a quorum of one or an unknown reviewer, and `ReviewersMissing`.
         """
         if 0 < request.quorum < LEAST_QUORUM:
-            raise QuorumTooSmall
+            raise FieldInvalid("quorum", "must be 2 or more: a verdict needs two reviews")
         council = self._council if self._may_see(space) else None
         if council is None:
             raise ReviewersMissing(0, max(request.quorum, LEAST_QUORUM))
         known = {each.reviewer.name: each for each in council.reviewers}
         for name in request.reviewers:
             if name not in known:
-                raise ReviewerUnknown
+                raise FieldInvalid("reviewers", "names a reviewer that is not set up")
         chosen = [known[name] for name in request.reviewers or known]
         quorum = request.quorum or council.quorum
         if len(chosen) < quorum:
