@@ -15,7 +15,6 @@ from concord_dissonance.adapters.openai_council.settings import CouncilSettings
 from concord_dissonance.adapters.openai_council.synthesizer import OpenAiSynthesizer
 from concord_dissonance.domain.dialectic.contradictions import Clash, Scoped, compare_all, pairs_of
 from concord_dissonance.domain.dialectic.extraction import extract
-from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.resolutions import Strategy, resolve
 from concord_dissonance.domain.dialectic.said import (
     ModelFailure,
@@ -40,7 +39,6 @@ from concord_testing.chat_endpoint import Answer, Body, ChatEndpoint, completion
 from concord_testing.council import council_settings, data_of, step_answer, step_of, synthesizing
 from concord_testing.daily_cost import Day
 
-PHRASES = Phrases()
 YES, NO, FEE = "The permit is required.", "The permit is not required.", "It costs 3 euros."
 TEXT = SourceText("Nach § 10 ist ein Antrag nötig.", ("Er kostet nichts.",))
 QUIET = json_lines("test", stream=io.StringIO())
@@ -53,8 +51,8 @@ def theses(*claims: str, is_constitutive: bool = False) -> list[Scoped]:
         for at, claim in enumerate(claims)
     ]
     sources = [Source("A", [Claim(each.text)], memory=Statement(each, etag="1")) for each in sides]
-    batches = [extract(each, PHRASES) for each in sources]
-    return [Scoped(each, PHRASES) for batch in batches for each in batch.theses]
+    batches = [extract(each) for each in sources]
+    return [Scoped(each) for batch in batches for each in batch.theses]
 
 
 def ruled(scoped: Sequence[Scoped]) -> Conclusions:
@@ -255,7 +253,7 @@ def read(count: int) -> tuple[list[Source], list[Batch], Run]:
     """Sources with a text each, their theses by rule, and a run."""
     sources = [Source(str(at), text=f"{YES} {at}") for at in range(count)]
     run = Run(RunId("home", "me", "r"), b"", lambda: Micros(0), QUIET)
-    return sources, [extract(each, PHRASES) for each in sources], run
+    return sources, [extract(each) for each in sources], run
 
 
 def beginning(model: OpenAiSynthesizer, day: Day) -> ModelSynthesis:
@@ -281,7 +279,7 @@ async def test_a_day_is_charged_what_was_asked(fails_at: str, calls: int) -> Non
     async with writer(answer) as (model, _):
         part = beginning(model, day)
         found = await part.theses(run, task(), sources, batches)
-        scoped = [Scoped(each, PHRASES) for batch in found for each in batch.theses]
+        scoped = [Scoped(each) for batch in found for each in batch.theses]
         wording = Wording("en", scoped)
         await part.synthesis(run, task(), ruled(scoped), scoped, wording, question="")
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from concord.dissonance.v1.review_pb2 import ReviewAnswerRequest
 from concord_dissonance.domain.dialectic.extraction import extract
-from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.theses import Claim, Source
 from concord_dissonance.domain.errors import QuorumMissed, ReviewersMissing, SynthesizerMissing
 from concord_dissonance.domain.peer_review.council import conclude
@@ -47,7 +46,7 @@ async def one_of_three_answers() -> bool:
 async def a_statute_is_made_up() -> bool:
     """State a legal basis that stands in no word of the source."""
     claim = Claim("A permit is needed.", legal_basis=("§ 99 BauGB",))
-    (thesis,) = extract(Source("A", [claim]), Phrases()).theses
+    (thesis,) = extract(Source("A", [claim])).theses
     return bool(thesis.legal_basis)
 
 

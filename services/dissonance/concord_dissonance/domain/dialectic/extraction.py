@@ -19,7 +19,7 @@ from concord_dissonance.domain.dialectic.contradictions import (
     pairs_of,
 )
 from concord_dissonance.domain.dialectic.legal import legal_references, numbered, states_basis
-from concord_dissonance.domain.dialectic.phrases import Phrases
+from concord_dissonance.domain.dialectic.phrases import PHRASES
 from concord_dissonance.domain.dialectic.theses import (
     Batch,
     Claim,
@@ -52,22 +52,22 @@ _LONGEST_ABBREVIATED = 8
 """Last characters of a sentence that are searched, lest a long one be searched for each part."""
 
 
-def extract(source: Source, phrases: Phrases) -> Batch:
+def extract(source: Source) -> Batch:
     """Return the theses of a source: every claim that it states, and up to three of its text."""
     batch = Batch(source.agent)
     own_words = own_words_of(source)
     for claim in source.claims:
-        _add(batch, source, claim, own_words, phrases)
+        _add(batch, source, claim, own_words)
     sentences = [each for each in sentences_of(running_text(source.text)) if _has_content(each)]
-    supposed = [each for each in sentences if phrases.supposes(each)]
+    supposed = [each for each in sentences if PHRASES.supposes(each)]
     batch.set_aside += [SetAside(source.agent, each, WhyAside.SPECULATION) for each in supposed]
-    for sentence in _foremost([each for each in sentences if each not in supposed], phrases):
+    for sentence in _foremost([each for each in sentences if each not in supposed]):
         claim = Claim(
             sentence,
             confidence=source.confidence,
             authority=source.authority,
         )
-        _add(batch, source, claim, [sentence], phrases)
+        _add(batch, source, claim, [sentence])
     return batch
 
 
@@ -85,9 +85,7 @@ def settled(source: Source, ruled: Batch, disputed: Set[int]) -> list[Thesis]:
     ]
 
 
-def extend(
-    source: Source, ruled: Batch, stays: Sequence[Thesis], said: Sequence[Claim], phrases: Phrases
-) -> Batch:
+def extend(source: Source, ruled: Batch, stays: Sequence[Thesis], said: Sequence[Claim]) -> Batch:
     """Return the theses of a source after a model has read it; `ruled` are those by rule.
 
     The model's theses, `said`, replace the sentences that are not in `stays`. Each needs a quote
@@ -98,7 +96,7 @@ def extend(
     for claim in said:
         if (words := _words_of(claim.text)) not in known:
             known.add(words)
-            _add_said(batch, source, claim, phrases)
+            _add_said(batch, source, claim)
     if len(batch.theses) == len(stays):
         batch.theses = [*ruled.theses]
     return batch
@@ -149,11 +147,11 @@ def confidence_of(stated: float | None, supports: int) -> float:
     return 1 - 0.5 ** (1 + supports) if stated is None else stated
 
 
-def _foremost(sentences: Sequence[str], phrases: Phrases) -> list[str]:
+def _foremost(sentences: Sequence[str]) -> list[str]:
     """Return the sentences that become theses, in their order."""
     unique = [*{_words_of(each): each for each in reversed(sentences)}.values()][::-1]
     unique = unique[:MOST_COMPARED]
-    scoped = [Scoped(Thesis("", each, 1.0), phrases) for each in unique]
+    scoped = [Scoped(Thesis("", each, 1.0)) for each in unique]
     denied = {
         at
         for found in compare_all(scoped, pairs_of(scoped), Rules())
@@ -186,10 +184,8 @@ def _weight(sentence: str) -> int:
     return 2 * bool(legal_references(sentence)) + any(map(str.isdecimal, sentence))
 
 
-def _add(
-    batch: Batch, source: Source, claim: Claim, own_words: Iterable[str], phrases: Phrases
-) -> None:
-    if phrases.supposes(claim.text):
+def _add(batch: Batch, source: Source, claim: Claim, own_words: Iterable[str]) -> None:
+    if PHRASES.supposes(claim.text):
         batch.set_aside.append(SetAside(source.agent, claim.text, WhyAside.SPECULATION))
         return
     bases = claim.legal_basis or tuple(legal_references(claim.text))
@@ -214,7 +210,7 @@ def _add(
     )
 
 
-def _add_said(batch: Batch, source: Source, claim: Claim, phrases: Phrases) -> None:
+def _add_said(batch: Batch, source: Source, claim: Claim) -> None:
     """Add a model's thesis if the source supports it; a model can only lower its confidence."""
     own_words = own_words_of(source)
     folded = [*map(_folded, own_words)]
@@ -228,7 +224,7 @@ def _add_said(batch: Batch, source: Source, claim: Claim, phrases: Phrases) -> N
     is_thesis = (
         bool(quotes)
         and _states(own_words, claim.text)
-        and not _denies(claim.text, quotes, own_words, phrases)
+        and not _denies(claim.text, quotes, own_words)
     )
     batch.set_aside += [
         SetAside(source.agent, each, WhyAside.UNSUPPORTED)
@@ -239,7 +235,7 @@ def _add_said(batch: Batch, source: Source, claim: Claim, phrases: Phrases) -> N
     sure = confidence_of(source.confidence, len(quotes))
     if source.confidence is None and claim.confidence is not None:
         sure = min(sure, claim.confidence)
-    _add(batch, source, replace(claim, evidence=tuple(quotes), confidence=sure), own_words, phrases)
+    _add(batch, source, replace(claim, evidence=tuple(quotes), confidence=sure), own_words)
 
 
 def _states(own_words: Sequence[str], said: str) -> bool:
@@ -251,7 +247,7 @@ def _states(own_words: Sequence[str], said: str) -> bool:
     return is_said and numbered(said) <= numbered(own)
 
 
-def _denies(said: str, quotes: Sequence[str], own_words: Sequence[str], phrases: Phrases) -> bool:
+def _denies(said: str, quotes: Sequence[str], own_words: Sequence[str]) -> bool:
     """Whether a model's text contradicts every sentence that it quotes for it."""
     folded = [*map(_folded, quotes)]
     quoted = [
@@ -260,10 +256,9 @@ def _denies(said: str, quotes: Sequence[str], own_words: Sequence[str], phrases:
         for sentence in sentences_of(words)
         if any(each in _folded(sentence) for each in folded)
     ]
-    claim = Scoped(Thesis("", said, 1.0), phrases)
+    claim = Scoped(Thesis("", said, 1.0))
     return bool(quoted) and all(
-        isinstance(compare(claim, Scoped(Thesis("", each, 1.0), phrases), Rules()), Clash)
-        for each in quoted
+        isinstance(compare(claim, Scoped(Thesis("", each, 1.0)), Rules()), Clash) for each in quoted
     )
 
 

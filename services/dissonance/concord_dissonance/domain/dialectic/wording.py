@@ -9,6 +9,7 @@ from functools import cache
 from importlib import resources
 
 from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Clash, Scoped
+from concord_dissonance.domain.dialectic.phrases import PHRASES
 from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy
 from concord_dissonance.domain.dialectic.said import SaidSynthesis
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Described, Synthesis
@@ -220,7 +221,7 @@ class Wording:
     def _region(self, scoped: Scoped) -> str:
         thesis = scoped.thesis
         return thesis.region or ", ".join(
-            scoped.phrases.regions_as_written(thesis.claim) or thesis.legal_basis
+            PHRASES.regions_as_written(thesis.claim) or thesis.legal_basis
         )
 
     def _rank(self, thesis: Thesis) -> str:

@@ -13,7 +13,6 @@ from concord_models.budget import Budget, BudgetSpent, Cost
 
 from concord_dissonance.domain.dialectic.contradictions import Scoped
 from concord_dissonance.domain.dialectic.extraction import Said, extend, once, settled
-from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.said import (
     ModelFailure,
     SaidContradiction,
@@ -65,13 +64,12 @@ class SynthesizeByModel:
     ) -> None:
         """`remote_spaces`: the spaces whose texts may be sent to an endpoint."""
         self._model, self._budget, self._remote_spaces = model, budget, remote_spaces
-        self._phrases = Phrases()
 
     def prepare(self, space: str) -> "ModelSynthesis":
         """Choose the model; it is not asked yet. Raises `SynthesizerMissing`."""
         if self._model is None or not self._may_see(space):
             raise SynthesizerMissing
-        return ModelSynthesis(self._model, self._budget(space), self._phrases)
+        return ModelSynthesis(self._model, self._budget(space))
 
     def _may_see(self, space: str) -> bool:
         return space in self._remote_spaces
@@ -80,8 +78,8 @@ class SynthesizeByModel:
 class ModelSynthesis:
     """The model's part in one synthesis: `theses`, then `synthesis`."""
 
-    def __init__(self, model: ModelSynthesizer, budget: Budget, phrases: Phrases) -> None:
-        self._model, self._budget, self._phrases = model, budget, phrases
+    def __init__(self, model: ModelSynthesizer, budget: Budget) -> None:
+        self._model, self._budget = model, budget
         self._reserved = self._spent = Cost()
         self._has_answered = False
         self._degraded: Degraded | None = None
@@ -122,7 +120,7 @@ class ModelSynthesis:
                 return ruled
             async with turns:
                 said = await self._ask(Stage.THESES, lambda: self._model.theses(task, text))
-            return extend(source, ruled, kept, said, self._phrases) if said is not None else ruled
+            return extend(source, ruled, kept, said) if said is not None else ruled
 
         found: list[Batch] = []
         async with asyncio.TaskGroup() as group:

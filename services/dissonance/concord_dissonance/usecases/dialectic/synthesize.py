@@ -14,7 +14,6 @@ from concord_dissonance.domain.dialectic.contradictions import (
     pairs_of,
 )
 from concord_dissonance.domain.dialectic.extraction import Said, extract, once
-from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.resolutions import resolve
 from concord_dissonance.domain.dialectic.said import SynthesisTask
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
@@ -57,7 +56,6 @@ class Synthesize:
         self, workers: Workers, graph: CallersGraph, search: Search, keep: KeepSynthesis
     ) -> None:
         self._workers, self._graph, self._search, self._keep = workers, graph, search, keep
-        self._phrases = Phrases()
 
     async def __call__(
         self,
@@ -79,7 +77,7 @@ class Synthesize:
         run.say(Stage.READING, 0)
         sources = [*results, *await self._memories(who, request)]
         batches = await self._extracted(run, sources, is_final=model is None)
-        theses = self._scoped(batches)
+        theses = _scoped(batches)
         ruled = await self._concluded(run, batches, theses, is_final=model is None)
         task = SynthesisTask(request.question or request.query, _language(request, theses))
         concluded = ruled
@@ -113,11 +111,11 @@ class Synthesize:
         `ruled`: the rules' conclusions without the model; the theses that they found to contradict
         each other are kept.
         """
-        wording = Wording(task.language, self._scoped(batches))
+        wording = Wording(task.language, _scoped(batches))
         described = [*map(wording.described, ruled.contradictions)]
         by_rule = replace(task, theses=ruled.theses, contradictions=described)
         read = await model.theses(run, by_rule, sources, batches)
-        theses = self._scoped(read)
+        theses = _scoped(read)
         return theses, await self._concluded(run, read, theses)
 
     async def _memories(self, who: Credential, request: SynthesizeRequest) -> Sequence[Source]:
@@ -145,15 +143,12 @@ class Synthesize:
         batches: list[Batch] = []
         known = set[Said]()
         for done, source in enumerate(sources, 1):
-            batch = once(await self._workers.run(extract, source, self._phrases), known)
+            batch = once(await self._workers.run(extract, source), known)
             batch.first = sum(len(each.theses) for each in batches)
             batches.append(batch)
             if is_final:
                 run.say(Stage.THESES, 20 + 20 * done / len(sources), batch)
         return batches
-
-    def _scoped(self, batches: Sequence[Batch]) -> list[Scoped]:
-        return [Scoped(each, self._phrases) for batch in batches for each in batch.theses]
 
     async def _concluded(
         self, run: Run, batches: Sequence[Batch], theses: Sequence[Scoped], *, is_final: bool = True
@@ -177,6 +172,10 @@ class Synthesize:
             memories=len({each.thesis.memory.id for each in theses if each.thesis.memory}),
             pairs=len(pairs),
         )
+
+
+def _scoped(batches: Sequence[Batch]) -> list[Scoped]:
+    return [Scoped(each) for batch in batches for each in batch.theses]
 
 
 def _is_conclusion(source: Source) -> bool:
