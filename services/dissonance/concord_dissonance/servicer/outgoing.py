@@ -20,7 +20,6 @@ from concord_dissonance.domain.verdicts import (
 )
 from concord_dissonance.ports.calls import PRINCIPAL
 from concord_dissonance.ports.graph import Decided
-from concord_dissonance.usecases.ask_models import JudgeState
 from concord_dissonance.usecases.check import CheckAnswer
 from concord_dissonance.usecases.detect import Summary
 from concord_dissonance.usecases.end_session import Ended
@@ -182,18 +181,13 @@ def ended(found: Ended) -> pb.EndSessionResponse:
     )
 
 
-def judges(states: Mapping[Judge, JudgeState]) -> pb.ListJudgesResponse:
+def judges(states: Mapping[Judge, pb.JudgeStatus]) -> pb.ListJudgesResponse:
     """The judges, and whether they answer: those that need no model always do."""
     reply = pb.ListJudgesResponse()
     for judge in (Judge.STRUCTURAL, Judge.LEXICAL, *states):
-        state = states.get(judge, JudgeState())
-        said = reply.judges.add(
-            judge=_number("JUDGE", judge),
-            state=pb.JUDGE_STATE_DEAD if state.is_dead else pb.JUDGE_STATE_READY,
-            reason=state.reason,
-        )
-        if state.asked is not None:
-            said.ask_time.FromMicroseconds(state.asked)
+        said = reply.judges.add(judge=_number("JUDGE", judge), state=pb.JUDGE_STATE_READY)
+        if judge in states:
+            said.MergeFrom(states[judge])
     return reply
 
 

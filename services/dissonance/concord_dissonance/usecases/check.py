@@ -24,7 +24,10 @@ _DAY = 86_400_000_000
 
 @dataclass(slots=True)
 class CheckAnswer:
-    """The findings, the surest first; `earlier_ids`: open conflicts not found again."""
+    """The findings, the surest first; `earlier_ids`: open conflicts not found again.
+
+    `token`: the freshness token of the recording.
+    """
 
     coverage: Coverage
     found: list[Found] = field(default_factory=list)

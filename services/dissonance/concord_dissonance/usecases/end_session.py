@@ -11,7 +11,8 @@ from concord.graph.v1.session_pb2 import Session
 from concord_dissonance.ports.calls import Credential
 from concord_dissonance.ports.graph import CallersGraph
 from concord_dissonance.ports.sessions import Sessions
-from concord_dissonance.usecases.check_written import CheckWritten, WrittenCheck
+from concord_dissonance.usecases.check import CheckAnswer
+from concord_dissonance.usecases.check_written import CheckWritten
 from concord_dissonance.usecases.recurring import ProposeRecurring
 
 REMEMBERED = 100
@@ -24,7 +25,7 @@ class Ended:
     """An ended session, the check of its writes, and the recurring facts."""
 
     session: Session
-    check: WrittenCheck
+    check: CheckAnswer
     recurring: Sequence[RecurringFact]
     token: str
 

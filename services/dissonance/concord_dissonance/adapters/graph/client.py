@@ -83,11 +83,8 @@ class GraphClient:
             yield [messages.of_memory(each) for each in found.memories]
 
     async def around(self, space: str, node: str, radius: int) -> Sequence[Statement] | None:
-        for start in (type_pb2.EdgeEnd(name=node), type_pb2.EdgeEnd(id=node)):
-            edges = await self._edges_around(space, start, radius)
-            if edges is not None:
-                break
-        else:
+        edges = await self._edges_around(space, node, radius)
+        if edges is None:
             return None
         ids = {memory_id for edge in edges for memory_id in edge.sources}
         ends = (end for edge in edges for end in (edge.source, edge.target))
@@ -97,9 +94,21 @@ class GraphClient:
         return [*stating, *(each for each in memories if each.side.kind in CHECKED)]
 
     async def _edges_around(
-        self, space: str, start: type_pb2.EdgeEnd, radius: int, relation: str = ""
+        self, space: str, node: str, radius: int, relation: str = ""
     ) -> list[type_pb2.Edge] | None:
-        """The edges within `radius` hops of an item; with a relation only outgoing ones of it."""
+        """The edges within `radius` hops of an item, by name or id; None: it is unknown.
+
+        With a relation only outgoing edges of it.
+        """
+        for start in (type_pb2.EdgeEnd(name=node), type_pb2.EdgeEnd(id=node)):
+            edges = await self._edges_from(space, start, radius, relation)
+            if edges is not None:
+                return edges
+        return None
+
+    async def _edges_from(
+        self, space: str, start: type_pb2.EdgeEnd, radius: int, relation: str
+    ) -> list[type_pb2.Edge] | None:
         request = graph_pb2.QueryNeighborsRequest(
             start=start,
             filter=graph_pb2.EdgeFilter(relations=[relation] if relation else ()),
@@ -146,12 +155,9 @@ class GraphClient:
     ) -> Sequence[Statement]:
         found: dict[str, Statement] = {}
         for source, relation in sorted(subjects):
-            for start in (type_pb2.EdgeEnd(name=source), type_pb2.EdgeEnd(id=source)):
-                edges = await self._edges_around(space, start, 1, relation)
-                if edges is not None:
-                    stating = filter(messages.states_something, edges)
-                    found |= {each.id: messages.of_edge(each) for each in stating}
-                    break
+            edges = await self._edges_around(space, source, 1, relation)
+            stating = filter(messages.states_something, edges or ())
+            found |= {each.id: messages.of_edge(each) for each in stating}
         return list(found.values())
 
     async def related(self, space: str, memory_id: str) -> frozenset[str]:
