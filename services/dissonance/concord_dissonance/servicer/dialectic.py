@@ -11,7 +11,7 @@ from concord.dissonance.v1 import dialectic_pb2_grpc, review_pb2
 from concord_chassis.call.identity import caller
 from google.protobuf.message import Message
 
-from concord_dissonance.servicer import dialectic_incoming, dialectic_outgoing, review_incoming
+from concord_dissonance.servicer import dialectic_incoming, dialectic_outgoing
 from concord_dissonance.servicer.dissonance import credential
 from concord_dissonance.usecases.dialectic.by_model import SynthesizeByModel
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, ReviewAnswer
@@ -61,7 +61,7 @@ class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
     async def ReviewAnswer(
         self, request: review_pb2.ReviewAnswerRequest, context: Context
     ) -> AsyncIterator[pb.ReviewAnswerResponse]:
-        task = review_incoming.task(request)
+        task = dialectic_incoming.review_task(request)
         review = self._review_answer.prepare(caller().space, request)
 
         async def work(run: Run) -> AnswerReviewed:

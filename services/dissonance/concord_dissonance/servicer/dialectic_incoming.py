@@ -1,10 +1,21 @@
-"""Translates agents' results into sources."""
+"""Translates agents' results into sources, and requests for a review into tasks."""
 
 from concord.dissonance.v1 import dialectic_pb2 as pb
+from concord.dissonance.v1 import review_pb2
 
 from concord_dissonance.domain.dialectic.theses import Claim, Source
 from concord_dissonance.domain.errors import FieldInvalid
+from concord_dissonance.domain.language.reading import language_of
+from concord_dissonance.domain.peer_review.criteria import WHOLE, Criterion, checked, criteria_set
+from concord_dissonance.domain.peer_review.review import ReviewTask
 from concord_dissonance.servicer.incoming import micros
+
+_SETS = {
+    review_pb2.CRITERIA_SET_UNSPECIFIED: "general",
+    review_pb2.CRITERIA_SET_GENERAL: "general",
+    review_pb2.CRITERIA_SET_LEGAL: "legal",
+    review_pb2.CRITERIA_SET_TECHNICAL: "technical",
+}
 
 
 def sources(request: pb.SynthesizeRequest) -> list[Source]:
@@ -39,3 +50,19 @@ def _claim(said: pb.ThesisInput) -> Claim:
         micros(said.valid_from) if said.HasField("valid_from") else None,
         said.authority if said.HasField("authority") else None,
     )
+
+
+def review_task(request: review_pb2.ReviewAnswerRequest) -> ReviewTask:
+    """The task of a review. Raises `FieldInvalid`."""
+    language = request.language or language_of(request.question, request.answer)
+    criteria = (
+        checked(
+            [
+                Criterion(each.name, round(each.weight * WHOLE), each.description)
+                for each in request.criteria
+            ]
+        )
+        if request.criteria
+        else criteria_set(_SETS[request.criteria_set], language)
+    )
+    return ReviewTask(request.question, request.answer, tuple(request.sources), criteria, language)

@@ -1,4 +1,4 @@
-"""Translates events of runs into messages."""
+"""Translates events of runs, with their syntheses and reviews, into messages."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -6,14 +6,23 @@ from typing import Any
 
 import grpc
 from concord.dissonance.v1 import dialectic_pb2 as pb
+from concord.dissonance.v1 import review_pb2
 from concord.graph.v1 import conflict_pb2
 from concord_chassis.call.failure import Failure, internal, translate
 from concord_chassis.call.sizes import MAX_REPLY_BYTES
+from concord_models.budget import Cost
 
 from concord_dissonance.domain.dialectic.synthesis import Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, SetAside, Thesis
-from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerReview
-from concord_dissonance.servicer import review_outgoing
+from concord_dissonance.domain.peer_review.council import ScoreConflict
+from concord_dissonance.domain.peer_review.report import ReviewRound, summary, warnings
+from concord_dissonance.domain.peer_review.review import (
+    POINT,
+    FailedReviewer,
+    FailureKind,
+    PeerReview,
+    Reviewer,
+)
 from concord_dissonance.usecases.dialectic.by_model import Degraded, ModelPart
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, ReviewedIn
 from concord_dissonance.usecases.dialectic.runs import Event, Failed
@@ -28,7 +37,7 @@ def event(run_id: str, happened: Event) -> pb.DialecticEvent:
     message = pb.DialecticEvent(
         number=happened.number,
         run_id=run_id,
-        stage=_own_number("DIALECTIC_STAGE", happened.stage),
+        stage=_number(pb, "DIALECTIC_STAGE", happened.stage),
         percent=happened.percent,
     )
     match happened.said:
@@ -39,15 +48,13 @@ def event(run_id: str, happened: Event) -> pb.DialecticEvent:
         case Synthesized(found, reviewed, model, kept):
             message.done.synthesis.CopyFrom(_synthesis(found, kept, model))
             if reviewed is not None:
-                message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
+                message.done.review.CopyFrom(_answer_review(reviewed))
         case ReviewedIn(number, PeerReview() as review, is_cached):
-            message.review.CopyFrom(
-                review_outgoing.peer_review(number, review, is_cached=is_cached)
-            )
+            message.review.CopyFrom(_peer_review(number, review, is_cached=is_cached))
         case ReviewedIn(number, FailedReviewer() as missing):
-            message.failed_reviewer.CopyFrom(review_outgoing.failed_reviewer(number, missing))
+            message.failed_reviewer.CopyFrom(_failed_reviewer(number, missing))
         case AnswerReviewed() as reviewed:
-            message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
+            message.done.review.CopyFrom(_answer_review(reviewed))
         case Failed() as failed:
             message.failed.CopyFrom(_failure(failed.error))
     if message.ByteSize() > MOST_BYTES:  # a stream always ends with an event
@@ -89,7 +96,7 @@ def _synthesis(
             for each, words in ambiguities
         ],
         text=found.text,
-        strategies=[_own_number("RESOLUTION_STRATEGY", each) for each in concluded.strategies],
+        strategies=[_number(pb, "RESOLUTION_STRATEGY", each) for each in concluded.strategies],
         is_complete=not concluded.unresolved,
         confidence=concluded.confidence,
         reasoning=found.reasoning,
@@ -107,7 +114,7 @@ def _synthesis(
     )
     if model is not None:
         message.metadata.model = model.name
-        message.metadata.cost.CopyFrom(review_outgoing.model_cost(model.cost))
+        message.metadata.cost.CopyFrom(_model_cost(model.cost))
         if model.degraded is not None:
             message.degraded.CopyFrom(_degraded(model.degraded))
     return message
@@ -115,8 +122,8 @@ def _synthesis(
 
 def _degraded(found: Degraded) -> pb.SynthesisDegraded:
     return pb.SynthesisDegraded(
-        stage=_own_number("DIALECTIC_STAGE", found.stage),
-        failure=review_outgoing.failure(found.failure.kind),
+        stage=_number(pb, "DIALECTIC_STAGE", found.stage),
+        failure=_failure_kind(found.failure.kind),
         detail=found.failure.detail,
     )
 
@@ -157,7 +164,7 @@ def _set_aside(found: SetAside) -> pb.SetAside:
     return pb.SetAside(
         agent_source=found.agent,
         text=found.text,
-        reason=_own_number("SET_ASIDE_REASON", found.reason),
+        reason=_number(pb, "SET_ASIDE_REASON", found.reason),
     )
 
 
@@ -167,23 +174,121 @@ def _contradiction(described: Described) -> pb.Contradiction:
     message = pb.Contradiction(
         thesis_a=found.clash.first,
         thesis_b=found.clash.second,
-        type=_graphs_number("CONFLICT_TYPE", found.type),
-        severity=_graphs_number("CONFLICT_SEVERITY", found.severity),
+        type=_number(conflict_pb2, "CONFLICT_TYPE", found.type),
+        severity=_number(conflict_pb2, "CONFLICT_SEVERITY", found.severity),
         description=described.description,
         potential_resolutions=described.resolutions,
         confidence=verdict.confidence,
-        judge=_graphs_number("JUDGE", verdict.judge),
+        judge=_number(conflict_pb2, "JUDGE", verdict.judge),
         rule=verdict.reason.rule,
         prevailing=found.prevailing,
     )
     if found.strategy is not None:
-        message.strategy = _own_number("RESOLUTION_STRATEGY", found.strategy)
+        message.strategy = _number(pb, "RESOLUTION_STRATEGY", found.strategy)
     return message
 
 
-def _own_number(prefix: str, word: Enum) -> Any:  # the contract's enums share no type
-    return getattr(pb, f"{prefix}_{word.name}")
+def _answer_review(found: AnswerReviewed) -> review_pb2.AnswerReview:
+    """A reviewed answer."""
+    rounds = [_round(number, each) for number, each in enumerate(found.rounds, 1)]
+    last, language = found.rounds[-1], found.language
+    return review_pb2.AnswerReview(
+        verdict=rounds[-1],
+        earlier_rounds=rounds[:-1],
+        summary=summary(last, language),
+        warnings=warnings(last, language, critical=found.critical, not_revised=found.not_revised),
+        cost=_model_cost(found.cost),
+        language=language,
+    )
 
 
-def _graphs_number(prefix: str, word: Enum) -> Any:
-    return getattr(conflict_pb2, f"{prefix}_{word.name}")
+def _model_cost(cost: Cost) -> review_pb2.ModelCost:
+    """The cost of models."""
+    return review_pb2.ModelCost(calls=cost.calls, tokens=cost.tokens, micros=cost.micros)
+
+
+def _failure_kind(kind: FailureKind) -> Any:  # the stubs' enums are no values
+    """The contract's number of the kind of a model's failure."""
+    return _number(review_pb2, "REVIEWER_FAILURE", kind)
+
+
+def _peer_review(number: int, said: PeerReview, *, is_cached: bool) -> review_pb2.PeerReview:
+    """A reviewer's review in a round."""
+    message = review_pb2.PeerReview(
+        reviewer=_reviewer(said.reviewer),
+        round=number,
+        scores=[
+            review_pb2.CriterionScore(
+                criterion=each.criterion.name, score=each.score / POINT, comment=each.comment
+            )
+            for each in said.scores
+        ],
+        weighted_score=float(said.points),
+        overall_score=said.told_score / POINT,
+        strengths=said.strengths,
+        weaknesses=said.weaknesses,
+        recommendation=_number(review_pb2, "RECOMMENDATION", said.recommendation),
+        contradicts_scores=said.contradicts_itself,
+        comments=said.comments,
+        is_cached=is_cached,
+    )
+    message.review_time.FromMicroseconds(said.time)
+    return message
+
+
+def _failed_reviewer(number: int, failed: FailedReviewer) -> review_pb2.FailedReviewer:
+    """A reviewer that gave no review in a round."""
+    return review_pb2.FailedReviewer(
+        reviewer=_reviewer(failed.reviewer),
+        round=number,
+        failure=_failure_kind(failed.kind),
+        detail=failed.detail,
+    )
+
+
+def _round(number: int, found: ReviewRound) -> review_pb2.ReviewRound:
+    verdict = found.verdict
+    return review_pb2.ReviewRound(
+        answer=found.answer,
+        reviews=[
+            _peer_review(number, each, is_cached=each.reviewer.name in found.cached)
+            for each in found.reviews
+        ],
+        failed=[_failed_reviewer(number, each) for each in found.failed],
+        expected_count=found.expected,
+        succeeded_count=len(found.reviews),
+        status=_number(review_pb2, "APPROVAL_STATUS", verdict.approval),
+        consensus_score=verdict.consensus,
+        average_score=verdict.average,
+        approval_rate=verdict.approval_rate,
+        confidence=verdict.confidence,
+        conflicts=map(_conflict, verdict.conflicts),
+        recommendations=verdict.recommendations,
+    )
+
+
+def _conflict(found: ScoreConflict) -> review_pb2.ScoreConflict:
+    first, second = found.first_score, found.second_score
+    return review_pb2.ScoreConflict(
+        criterion=first.criterion.name,
+        reviewer_a=found.first.name,
+        score_a=first.score / POINT,
+        comment_a=first.comment,
+        reviewer_b=found.second.name,
+        score_b=second.score / POINT,
+        comment_b=second.comment,
+        difference=found.difference / POINT,
+    )
+
+
+def _reviewer(found: Reviewer) -> review_pb2.Reviewer:
+    return review_pb2.Reviewer(
+        name=found.name,
+        model=found.model,
+        vendor=found.vendor,
+        role=_number(review_pb2, "REVIEWER_ROLE", found.role),
+    )
+
+
+def _number(contract: Any, prefix: str, word: Enum) -> Any:  # the contract's enums share no type
+    return getattr(contract, f"{prefix}_{word.name}")

@@ -14,18 +14,26 @@ from typing import Any, TypeVar
 from concord_models.budget import Cost, question_cost
 from concord_models.chat import Answer, ChatModel, Question
 from concord_models.endpoint import EndpointRefused, EndpointUnavailable, Trouble
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.peer_review.review import FailureKind
 from concord_dissonance.ports.models import Asked
 
-Shape = TypeVar("Shape", bound=BaseModel)
 T = TypeVar("T")
 
 VERSION = "v1"
 """The version of the prompts."""
 MOST_CACHED = 1_000
+
+
+class Reply(BaseModel):
+    """The shape of a model's reply, or of a part of one: no other fields, no converted types."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+Shape = TypeVar("Shape", bound=Reply)
 
 
 class CouncilModel:

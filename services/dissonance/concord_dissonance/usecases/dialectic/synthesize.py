@@ -20,7 +20,7 @@ from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Source
 from concord_dissonance.domain.dialectic.wording import Wording
 from concord_dissonance.domain.language.prose import without_links
-from concord_dissonance.domain.language.reading import DEFAULT_LANGUAGE, read
+from concord_dissonance.domain.language.reading import language_of
 from concord_dissonance.domain.peer_review.criteria import criteria_set
 from concord_dissonance.domain.peer_review.review import ReviewTask
 from concord_dissonance.domain.sides import Rules
@@ -79,7 +79,9 @@ class Synthesize:
         batches = await self._extracted(run, sources, is_final=model is None)
         theses = _scoped(batches)
         ruled = await self._concluded(run, batches, theses, is_final=model is None)
-        task = SynthesisTask(request.question or request.query, _language(request, theses))
+        claims = " ".join(each.thesis.claim for each in theses)
+        language = request.language or language_of(request.question, request.query, claims)
+        task = SynthesisTask(request.question or request.query, language)
         concluded = ruled
         if model is not None:
             theses, concluded = await self._read(run, model, task, sources, batches, ruled=ruled)
@@ -223,12 +225,3 @@ async def _reviewed(
         lambda stage, share, said: run.say(stage, 75 + 20 * share, said),
         critical=unresolved.count(Severity.CRITICAL),
     )
-
-
-def _language(request: SynthesizeRequest, theses: Sequence[Scoped]) -> str:
-    """Return the wanted language, else that of the question, of the query, or of the theses."""
-    for text in (request.question, request.query, " ".join(each.thesis.claim for each in theses)):
-        reading = read(text)
-        if not request.language and reading.is_language_known:
-            return reading.language
-    return request.language or DEFAULT_LANGUAGE
