@@ -7,8 +7,8 @@ import pytest
 import pytest_asyncio
 from concord.graph.v1 import conflict_pb2, feed_pb2, session_pb2, space_pb2
 from concord.type.v1 import type_pb2
-from concord_dissonance.adapters.graph.feed_client import FeedClient
-from concord_dissonance.adapters.graph.sessions_client import SessionsClient
+from concord_dissonance.clients.graph.feed_client import FeedClient
+from concord_dissonance.clients.graph.sessions_client import SessionsClient
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.usecases import follow, idle
 from dissonance_over_graph import ETERNAL, Dissonant, Space, dissonant, waiting

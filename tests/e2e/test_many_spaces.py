@@ -15,8 +15,8 @@ from concord.graph.v1 import feed_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.observe.log import json_lines
-from concord_dissonance.adapters.graph import watching
-from concord_dissonance.adapters.graph.feed_client import FeedClient
+from concord_dissonance.clients.graph import watching
+from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.ports.feed import Position
 from concord_governance.adapters.graph import client as governance_graph
 from concord_governance.domain.access import MOST_SPACES

@@ -17,12 +17,12 @@ from concord_chassis.server.server import Registration
 from concord_chassis.server.workers import Workers
 from concord_models.budget import Budget, Cost, Meter
 
-from concord_dissonance.adapters.governance.client import GovernanceClient
-from concord_dissonance.adapters.graph.callers_client import CallersGraphClient
-from concord_dissonance.adapters.graph.client import GraphClient
-from concord_dissonance.adapters.graph.feed_client import FeedClient
-from concord_dissonance.adapters.graph.sessions_client import SessionsClient
-from concord_dissonance.adapters.search.client import SearchClient
+from concord_dissonance.clients.governance import GovernanceClient
+from concord_dissonance.clients.graph.callers_client import CallersGraphClient
+from concord_dissonance.clients.graph.client import GraphClient
+from concord_dissonance.clients.graph.feed_client import FeedClient
+from concord_dissonance.clients.graph.sessions_client import SessionsClient
+from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.config import Addresses
 from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.domain.sides import Micros
@@ -92,7 +92,6 @@ class DissonanceApp:
         end_session = EndSession(sessions, callers, check_written, recurring)
         self._follow = Follow(
             feed=feed,
-            leases=feed,
             proposals=Proposals(graph, governance, log),
             triggers=Triggers(
                 graph=graph,

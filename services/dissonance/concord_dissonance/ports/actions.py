@@ -8,6 +8,12 @@ Decision = (
     | conflict_pb2.ReopenConflictRequest
 )
 """A decision about a version of a conflict (D5, D6)."""
+Decided = (
+    conflict_pb2.ReviewConflictResponse
+    | conflict_pb2.ResolveConflictResponse
+    | conflict_pb2.ReopenConflictResponse
+)
+"""Graph's reply to a decision."""
 
 
 def action_of(decision: Decision) -> governed_pb2.GovernedAction:

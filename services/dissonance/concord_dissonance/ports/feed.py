@@ -1,6 +1,6 @@
 """The ports of graph's change feed and leases, and the positions in the feed."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -66,36 +66,6 @@ class Heard:
     space: str
     conflicts: bool = True
     triggers: bool = True
-
-
-class Feed(Protocol):
-    """Graph's change feed, and the positions in it up to which work is done."""
-
-    async def spaces(self) -> Sequence[str]:
-        """Every space."""
-        ...
-
-    def heard(self) -> AsyncIterator[Heard | None]:
-        """Yields every space, then None once the feed is followed, then each space that changes.
-        Ends, or raises `ServiceUnavailable`, when the feed breaks."""
-        ...
-
-    async def changed(self, space: str, since: Position | None) -> Changed:
-        """The changes since a position; None: everything changed."""
-        ...
-
-    def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
-        """The changes of a space after a position, up to its newest one; None: all changes."""
-        ...
-
-    async def reached(self, space: str, kind: str) -> Reached:
-        """The stored position of a kind."""
-        ...
-
-    async def note_reached(self, space: str, kind: str, reached: Reached) -> str:
-        """Stores a position, and returns the record's etag. Raises `ServiceUnavailable` if another
-        process has stored one meanwhile."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Translates events of runs, with their syntheses and reviews, into messages."""
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import Any
 
 import grpc
@@ -12,6 +11,7 @@ from concord_chassis.call.failure import Failure, internal, translate
 from concord_chassis.call.sizes import MAX_REPLY_BYTES
 from concord_models.budget import Cost
 
+from concord_dissonance.clients.graph.messages import enum_number
 from concord_dissonance.domain.dialectic.synthesis import Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, SetAside, Thesis
 from concord_dissonance.domain.peer_review.council import ScoreConflict
@@ -37,7 +37,7 @@ def event(run_id: str, happened: Event) -> pb.DialecticEvent:
     message = pb.DialecticEvent(
         number=happened.number,
         run_id=run_id,
-        stage=_number(pb, "DIALECTIC_STAGE", happened.stage),
+        stage=enum_number(pb, "DIALECTIC_STAGE", happened.stage),
         percent=happened.percent,
     )
     match happened.said:
@@ -96,7 +96,7 @@ def _synthesis(
             for each, words in ambiguities
         ],
         text=found.text,
-        strategies=[_number(pb, "RESOLUTION_STRATEGY", each) for each in concluded.strategies],
+        strategies=[enum_number(pb, "RESOLUTION_STRATEGY", each) for each in concluded.strategies],
         is_complete=not concluded.unresolved,
         confidence=concluded.confidence,
         reasoning=found.reasoning,
@@ -122,7 +122,7 @@ def _synthesis(
 
 def _degraded(found: Degraded) -> pb.SynthesisDegraded:
     return pb.SynthesisDegraded(
-        stage=_number(pb, "DIALECTIC_STAGE", found.stage),
+        stage=enum_number(pb, "DIALECTIC_STAGE", found.stage),
         failure=_failure_kind(found.failure.kind),
         detail=found.failure.detail,
     )
@@ -164,7 +164,7 @@ def _set_aside(found: SetAside) -> pb.SetAside:
     return pb.SetAside(
         agent_source=found.agent,
         text=found.text,
-        reason=_number(pb, "SET_ASIDE_REASON", found.reason),
+        reason=enum_number(pb, "SET_ASIDE_REASON", found.reason),
     )
 
 
@@ -174,17 +174,17 @@ def _contradiction(described: Described) -> pb.Contradiction:
     message = pb.Contradiction(
         thesis_a=found.clash.first,
         thesis_b=found.clash.second,
-        type=_number(conflict_pb2, "CONFLICT_TYPE", found.type),
-        severity=_number(conflict_pb2, "CONFLICT_SEVERITY", found.severity),
+        type=enum_number(conflict_pb2, "CONFLICT_TYPE", found.type),
+        severity=enum_number(conflict_pb2, "CONFLICT_SEVERITY", found.severity),
         description=described.description,
         potential_resolutions=described.resolutions,
         confidence=verdict.confidence,
-        judge=_number(conflict_pb2, "JUDGE", verdict.judge),
+        judge=enum_number(conflict_pb2, "JUDGE", verdict.judge),
         rule=verdict.reason.rule,
         prevailing=found.prevailing,
     )
     if found.strategy is not None:
-        message.strategy = _number(pb, "RESOLUTION_STRATEGY", found.strategy)
+        message.strategy = enum_number(pb, "RESOLUTION_STRATEGY", found.strategy)
     return message
 
 
@@ -209,7 +209,7 @@ def _model_cost(cost: Cost) -> review_pb2.ModelCost:
 
 def _failure_kind(kind: FailureKind) -> Any:  # the stubs' enums are no values
     """The contract's number of the kind of a model's failure."""
-    return _number(review_pb2, "REVIEWER_FAILURE", kind)
+    return enum_number(review_pb2, "REVIEWER_FAILURE", kind)
 
 
 def _peer_review(number: int, said: PeerReview, *, is_cached: bool) -> review_pb2.PeerReview:
@@ -227,7 +227,7 @@ def _peer_review(number: int, said: PeerReview, *, is_cached: bool) -> review_pb
         overall_score=said.told_score / POINT,
         strengths=said.strengths,
         weaknesses=said.weaknesses,
-        recommendation=_number(review_pb2, "RECOMMENDATION", said.recommendation),
+        recommendation=enum_number(review_pb2, "RECOMMENDATION", said.recommendation),
         contradicts_scores=said.contradicts_itself,
         comments=said.comments,
         is_cached=is_cached,
@@ -257,7 +257,7 @@ def _round(number: int, found: ReviewRound) -> review_pb2.ReviewRound:
         failed=[_failed_reviewer(number, each) for each in found.failed],
         expected_count=found.expected,
         succeeded_count=len(found.reviews),
-        status=_number(review_pb2, "APPROVAL_STATUS", verdict.approval),
+        status=enum_number(review_pb2, "APPROVAL_STATUS", verdict.approval),
         consensus_score=verdict.consensus,
         average_score=verdict.average,
         approval_rate=verdict.approval_rate,
@@ -286,9 +286,5 @@ def _reviewer(found: Reviewer) -> review_pb2.Reviewer:
         name=found.name,
         model=found.model,
         vendor=found.vendor,
-        role=_number(review_pb2, "REVIEWER_ROLE", found.role),
+        role=enum_number(review_pb2, "REVIEWER_ROLE", found.role),
     )
-
-
-def _number(contract: Any, prefix: str, word: Enum) -> Any:  # the contract's enums share no type
-    return getattr(contract, f"{prefix}_{word.name}")

@@ -4,10 +4,10 @@ from unicodedata import normalize
 
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.graph.v1 import conflict_pb2
-from google.protobuf.timestamp_pb2 import Timestamp
 
+from concord_dissonance.clients.graph.messages import micros
 from concord_dissonance.domain.errors import FieldInvalid
-from concord_dissonance.domain.sides import Kind, Micros, Side, TypedFact
+from concord_dissonance.domain.sides import Kind, Side, TypedFact
 from concord_dissonance.ports.actions import Decision
 
 _DECISIONS = {
@@ -45,11 +45,6 @@ def _side(said: pb.Statement, place: str) -> Side:
         valid_until=micros(said.valid_until) if said.HasField("valid_until") else None,
         sources=frozenset({said.speaker} - {""}),
     )
-
-
-def micros(stamp: Timestamp) -> Micros:
-    """A time in microseconds since 1970 UTC."""
-    return Micros(stamp.seconds * 1_000_000 + stamp.nanos // 1_000)
 
 
 def conflicts_query(request: pb.ListConflictsRequest) -> conflict_pb2.ListConflictsRequest:

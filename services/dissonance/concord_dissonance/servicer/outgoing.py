@@ -1,13 +1,13 @@
 """Translates results into replies."""
 
 from collections.abc import Mapping
-from enum import Enum
 from typing import Any
 
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
 
+from concord_dissonance.clients.graph.messages import add_verdict, enum_number, span
 from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.domain.verdicts import (
@@ -18,8 +18,8 @@ from concord_dissonance.domain.verdicts import (
     Span,
     Verdict,
 )
+from concord_dissonance.ports.actions import Decided
 from concord_dissonance.ports.calls import PRINCIPAL
-from concord_dissonance.ports.graph import Decided
 from concord_dissonance.usecases.check import CheckAnswer
 from concord_dissonance.usecases.detect import Summary
 from concord_dissonance.usecases.end_session import Ended
@@ -35,25 +35,15 @@ def verdict(said: Verdict | Abstention) -> pb.Verdict:
         return pb.Verdict(abstention=said.reason.name)
     message = pb.Verdict(
         confidence=said.confidence,
-        first_spans=map(_span, said.first),
-        second_spans=map(_span, said.second),
+        first_spans=map(span, said.first),
+        second_spans=map(span, said.second),
     )
-    _add_verdict(message, said)
+    add_verdict(message, said)
     if said.conflict is not ConflictClass.NONE:
-        message.conflict_class = _number("CONFLICT_CLASS", said.conflict)
+        message.conflict_class = enum_number(conflict_pb2, "CONFLICT_CLASS", said.conflict)
     if said.older is not Older.NEITHER:
         message.older = 1 if said.older is Older.FIRST else 2
     return message
-
-
-def _add_verdict(message: pb.Verdict | conflict_pb2.Conflict, said: Verdict) -> None:
-    """Add a verdict's judge, rule, type and severity."""
-    message.judge = _number("JUDGE", said.judge)
-    message.rule = said.reason.rule
-    if said.type is not None:
-        message.type = _number("CONFLICT_TYPE", said.type)
-    if said.severity is not None:
-        message.severity = _number("CONFLICT_SEVERITY", said.severity)
 
 
 def check(answer: CheckAnswer) -> pb.CheckDissonanceResponse:
@@ -133,8 +123,8 @@ def conflict(found: Found) -> conflict_pb2.Conflict:
         message.is_text_finding &= recorded.state == conflict_pb2.CONFLICT_STATE_POTENTIAL
     if said is None:
         return message
-    message.conflict_class = _number("CONFLICT_CLASS", said.conflict)
-    _add_verdict(message, said)
+    message.conflict_class = enum_number(conflict_pb2, "CONFLICT_CLASS", said.conflict)
+    add_verdict(message, said)
     if said.older is not Older.NEITHER:
         older = found.finding.first if said.older is Older.FIRST else found.finding.second
         message.older_id = older.id
@@ -157,16 +147,8 @@ def _side(said: Statement, spans: tuple[Span, ...]) -> conflict_pb2.ConflictSide
             if side.is_constitutive
             else type_pb2.EDGE_TYPE_DESCRIPTIVE
         ),
-        spans=map(_span, spans),
+        spans=map(span, spans),
     )
-
-
-def _number(prefix: str, word: Enum) -> Any:  # the contract's enums share no type
-    return getattr(conflict_pb2, f"{prefix}_{word.name}")
-
-
-def _span(place: Span) -> conflict_pb2.Span:
-    return conflict_pb2.Span(start=place.start, end=place.end)
 
 
 def ended(found: Ended) -> pb.EndSessionResponse:
@@ -185,7 +167,9 @@ def judges(states: Mapping[Judge, pb.JudgeStatus]) -> pb.ListJudgesResponse:
     """The judges, and whether they answer: those that need no model always do."""
     reply = pb.ListJudgesResponse()
     for judge in (Judge.STRUCTURAL, Judge.LEXICAL, *states):
-        said = reply.judges.add(judge=_number("JUDGE", judge), state=pb.JUDGE_STATE_READY)
+        said = reply.judges.add(
+            judge=enum_number(conflict_pb2, "JUDGE", judge), state=pb.JUDGE_STATE_READY
+        )
         if judge in states:
             said.MergeFrom(states[judge])
     return reply

@@ -7,18 +7,18 @@ from concord.graph.v1.governed_pb2 import GovernedAction, MergeItemsRequest
 from concord.graph.v1.lineage_pb2 import AddLineageRequest
 from concord.type.v1 import type_pb2
 
+from concord_dissonance.clients.graph.client import GraphClient
+from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.domain.amendment import amended, description
 from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Statement
-from concord_dissonance.ports.graph import Graph
-from concord_dissonance.ports.search import Search
 from concord_dissonance.usecases.suggestions import Suggestions
 
 
 class Amendments:
     """The use case."""
 
-    def __init__(self, graph: Graph, search: Search, suggestions: Suggestions) -> None:
+    def __init__(self, graph: GraphClient, search: SearchClient, suggestions: Suggestions) -> None:
         self._graph, self._search, self._suggestions = graph, search, suggestions
 
     async def __call__(

@@ -6,10 +6,10 @@ from unicodedata import normalize
 
 from concord.dissonance.v1.dissonance_pb2 import CHECK_SCOPE_FULL, CheckDissonanceRequest
 
+from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.declared import rules_of
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.ports.calls import Clock
-from concord_dissonance.ports.graph import Graph
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import (
     Found,
@@ -44,7 +44,7 @@ class CheckAnswer:
 class Check:
     """The use case."""
 
-    def __init__(self, graph: Graph, examine: Examine, clock: Clock) -> None:
+    def __init__(self, graph: GraphClient, examine: Examine, clock: Clock) -> None:
         self._graph, self._examine, self._clock = graph, examine, clock
 
     async def __call__(self, space: str, request: CheckDissonanceRequest) -> CheckAnswer:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from uuid import uuid4
 
+from concord_dissonance.clients.graph.client import GraphClient
+from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.domain.declared import read_by, rules_of
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.nearness import NEAR
 from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Coverage, Statement
-from concord_dissonance.ports.graph import Graph
-from concord_dissonance.ports.search import Search
 from concord_dissonance.usecases.check import CheckAnswer
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import record
@@ -23,7 +23,7 @@ UNASKED = "TEXTS_NOT_ASKED_FOR"
 class CheckWritten:
     """The use case. Its cost grows with the number of new statements, not with the space."""
 
-    def __init__(self, graph: Graph, search: Search, examine: Examine) -> None:
+    def __init__(self, graph: GraphClient, search: SearchClient, examine: Examine) -> None:
         self._graph, self._search, self._examine = graph, search, examine
 
     async def __call__(

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from concord_chassis.call import deadline
 from concord_chassis.server.workers import Workers
 
+from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.declared import read_by, rules_of
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Rules, Side
 from concord_dissonance.domain.statements import Coverage
 from concord_dissonance.domain.verdicts import Abstained, Abstention, Verdict
-from concord_dissonance.ports.graph import Graph
 from concord_dissonance.usecases.ask_models import AskModels
 
 
 class ClassifyPairs:
     """The use case. If a statement is a fact, graph is asked for the space's relations."""
 
-    def __init__(self, graph: Graph, workers: Workers, models: AskModels) -> None:
+    def __init__(self, graph: GraphClient, workers: Workers, models: AskModels) -> None:
         self._graph, self._workers, self._models = graph, workers, models
 
     async def __call__(

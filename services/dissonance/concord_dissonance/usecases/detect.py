@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from concord.dissonance.v1.dissonance_pb2 import CheckProgress, DetectContradictionsRequest
 from concord.graph.v1 import governed_pb2, relation_pb2
 
+from concord_dissonance.clients.graph.client import GraphClient
+from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.domain.declared import declares, rules_of
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.learned import learned
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
-from concord_dissonance.ports.feed import JUDGED, Feed, Reached
-from concord_dissonance.ports.graph import Graph
+from concord_dissonance.ports.feed import JUDGED, Reached
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import (
     BATCH,
@@ -41,7 +42,7 @@ class Detect:
     """The use case. Graph stores up to which change each space was judged."""
 
     def __init__(
-        self, graph: Graph, feed: Feed, examine: Examine, suggestions: Suggestions
+        self, graph: GraphClient, feed: FeedClient, examine: Examine, suggestions: Suggestions
     ) -> None:
         self._graph, self._feed = graph, feed
         self._examine, self._suggestions = examine, suggestions

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from concord.dissonance.v1.dissonance_pb2 import RecurringFact
 from concord.graph.v1.session_pb2 import Session
 
+from concord_dissonance.clients.graph.callers_client import CallersGraphClient
+from concord_dissonance.clients.graph.sessions_client import SessionsClient
 from concord_dissonance.ports.calls import Credential
-from concord_dissonance.ports.graph import CallersGraph
-from concord_dissonance.ports.sessions import Sessions
 from concord_dissonance.usecases.check import CheckAnswer
 from concord_dissonance.usecases.check_written import CheckWritten
 from concord_dissonance.usecases.recurring import ProposeRecurring
@@ -35,8 +35,8 @@ class EndSession:
 
     def __init__(
         self,
-        sessions: Sessions,
-        callers: CallersGraph,
+        sessions: SessionsClient,
+        callers: CallersGraphClient,
         check: CheckWritten,
         recurring: ProposeRecurring,
     ) -> None:

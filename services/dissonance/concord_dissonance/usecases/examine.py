@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from concord_chassis.server.workers import Workers
 
+from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.domain import candidates
 from concord_dissonance.domain.candidates import Pair
 from concord_dissonance.domain.errors import ServiceUnavailable
@@ -19,7 +20,6 @@ from concord_dissonance.domain.verdicts import (
     Reason,
     Verdict,
 )
-from concord_dissonance.ports.search import Search
 from concord_dissonance.usecases.ask_models import AskModels
 
 CHUNK = 250
@@ -46,7 +46,7 @@ class Examination:
 class Examine:
     """The use case behind every check."""
 
-    def __init__(self, search: Search, workers: Workers, models: AskModels) -> None:
+    def __init__(self, search: SearchClient, workers: Workers, models: AskModels) -> None:
         self._search, self._workers, self._models = search, workers, models
 
     async def __call__(self, exam: Examination) -> AsyncIterator[float]:

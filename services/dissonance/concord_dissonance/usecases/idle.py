@@ -6,11 +6,11 @@ from functools import partial
 from concord_chassis.observe.log import Logger
 from concord_chassis.server.background import Background
 
+from concord_dissonance.clients.graph.feed_client import FeedClient
+from concord_dissonance.clients.graph.sessions_client import SessionsClient
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.ports.calls import Clock
-from concord_dissonance.ports.feed import Feed
-from concord_dissonance.ports.sessions import Sessions
 
 END_IDLE = "end idle sessions"
 """The name of the task that does it."""
@@ -28,7 +28,12 @@ class EndIdleSessions:
     """
 
     def __init__(
-        self, feed: Feed, sessions: Sessions, clock: Clock, background: Background, log: Logger
+        self,
+        feed: FeedClient,
+        sessions: SessionsClient,
+        clock: Clock,
+        background: Background,
+        log: Logger,
     ) -> None:
         self._feed, self._sessions = feed, sessions
         self._clock, self._background, self._log = clock, background, log

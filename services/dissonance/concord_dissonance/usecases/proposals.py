@@ -16,10 +16,10 @@ from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.observe.log import Logger
 
+from concord_dissonance.clients.governance import GovernanceClient
+from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.ports.actions import Decision, conflict_of, key_of
-from concord_dissonance.ports.governance import Governance
-from concord_dissonance.ports.graph import Graph
 
 MOST_PENDING = 20
 """The most proposals of dissonance that wait in a space; governance enforces that, too."""
@@ -31,7 +31,7 @@ _OF_THE_SPACE = frozenset({"ERROR_REASON_GENESIS_MISSING", "ERROR_REASON_TOO_MAN
 class Proposals:
     """The use case: brings the proposals of a space in line with its conflicts."""
 
-    def __init__(self, graph: Graph, governance: Governance, log: Logger) -> None:
+    def __init__(self, graph: GraphClient, governance: GovernanceClient, log: Logger) -> None:
         self._graph, self._governance, self._log = graph, governance, log
         self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from concord.graph.v1 import conflict_pb2
 
+from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.statements import Finding
-from concord_dissonance.ports.graph import Graph
 
 BATCH = 500
 MOST_TEXT_FINDINGS = 20
@@ -38,14 +38,14 @@ class Found:
         return self.recorded is not None and self.recorded.outcome in _NEW
 
 
-async def not_reviewed(graph: Graph, space: str, findings: Sequence[Finding]) -> list[Found]:
+async def not_reviewed(graph: GraphClient, space: str, findings: Sequence[Finding]) -> list[Found]:
     """Return the findings about whose versions no review has decided."""
     known = await graph.known(space, _ids(findings)) if findings else {}
     return [Found(each) for each in findings if known.get(each.versions, _POTENTIAL) in _OPEN]
 
 
 async def without_excess(
-    graph: Graph, space: str, findings: Sequence[Finding], most_text: int
+    graph: GraphClient, space: str, findings: Sequence[Finding], most_text: int
 ) -> tuple[Sequence[Finding], Sequence[Finding]]:
     """Return the findings to record, and the new findings of text if they are over `most_text`.
 
@@ -65,7 +65,7 @@ async def without_excess(
 
 
 async def record(
-    graph: Graph, space: str, run_id: str, findings: Sequence[Finding], first: int = 0
+    graph: GraphClient, space: str, run_id: str, findings: Sequence[Finding], first: int = 0
 ) -> tuple[list[Found], str]:
     """Record a run's findings, in batches whose request ids are the same for a repeated run.
 

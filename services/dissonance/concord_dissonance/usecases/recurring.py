@@ -5,11 +5,11 @@ from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
+from concord_dissonance.clients.governance import GovernanceClient
+from concord_dissonance.clients.graph.client import GraphClient
+from concord_dissonance.clients.graph.sessions_client import SessionsClient
 from concord_dissonance.domain.recurring import Recurrence, recurrences
 from concord_dissonance.domain.statements import Statement
-from concord_dissonance.ports.governance import Governance
-from concord_dissonance.ports.graph import Graph
-from concord_dissonance.ports.sessions import Sessions
 from concord_dissonance.usecases.suggestions import Suggestions
 
 SESSIONS = 5
@@ -20,7 +20,11 @@ class ProposeRecurring:
     """The use case. Only statements of sessions count; that a session read a fact does not."""
 
     def __init__(
-        self, graph: Graph, sessions: Sessions, governance: Governance, suggestions: Suggestions
+        self,
+        graph: GraphClient,
+        sessions: SessionsClient,
+        governance: GovernanceClient,
+        suggestions: Suggestions,
     ) -> None:
         self._graph, self._sessions = graph, sessions
         self._governance, self._suggestions = governance, suggestions

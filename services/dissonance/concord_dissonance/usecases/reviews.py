@@ -10,11 +10,12 @@ from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import Failure
 
+from concord_dissonance.clients.governance import GovernanceClient
+from concord_dissonance.clients.graph.callers_client import CallersGraphClient
+from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.errors import ItemUnknown
-from concord_dissonance.ports.actions import Decision, conflict_of
+from concord_dissonance.ports.actions import Decided, Decision, conflict_of
 from concord_dissonance.ports.calls import Credential
-from concord_dissonance.ports.governance import Governance
-from concord_dissonance.ports.graph import CallersGraph, Decided, Graph
 
 _REUSED = "ERROR_REASON_REQUEST_ID_REUSED"
 
@@ -30,7 +31,9 @@ class Proposed:
 class Reviews:
     """Use cases of callers: list conflicts, and decide about them."""
 
-    def __init__(self, graph: Graph, callers: CallersGraph, governance: Governance) -> None:
+    def __init__(
+        self, graph: GraphClient, callers: CallersGraphClient, governance: GovernanceClient
+    ) -> None:
         self._graph, self._callers, self._governance = graph, callers, governance
 
     async def list(

@@ -8,10 +8,10 @@ from concord.governance.v1.proposal_pb2 import Proposal
 from concord.graph.v1.governed_pb2 import GovernedAction
 from concord_chassis.observe.log import Logger
 
+from concord_dissonance.clients.governance import GovernanceClient
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.ports.actions import key_of, occasion_of
 from concord_dissonance.ports.calls import PRINCIPAL
-from concord_dissonance.ports.governance import Governance
 
 MOST_WAITING = 5
 """The most suggestions that wait in a space; conflicts keep the rest of dissonance's 20 places."""
@@ -20,7 +20,7 @@ MOST_WAITING = 5
 class Suggestions:
     """The use case. Governance knows the suggestions of before, whatever became of them."""
 
-    def __init__(self, governance: Governance, log: Logger) -> None:
+    def __init__(self, governance: GovernanceClient, log: Logger) -> None:
         self._governance, self._log = governance, log
         self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 

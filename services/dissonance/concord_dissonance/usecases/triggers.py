@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from concord_chassis.observe.log import Logger
 
+from concord_dissonance.clients.graph.client import GraphClient
+from concord_dissonance.clients.graph.feed_client import FeedClient
+from concord_dissonance.clients.graph.sessions_client import SessionsClient
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
 from concord_dissonance.domain.sides import Kind
-from concord_dissonance.ports.feed import FOLLOWED, Feed, Followed
-from concord_dissonance.ports.graph import Graph
-from concord_dissonance.ports.sessions import Sessions
+from concord_dissonance.ports.feed import FOLLOWED, Followed
 from concord_dissonance.usecases.amendments import Amendments
 from concord_dissonance.usecases.check_written import CheckWritten
 from concord_dissonance.usecases.end_session import EndSession
@@ -27,9 +28,9 @@ class Triggers:
     def __init__(
         self,
         *,
-        graph: Graph,
-        feed: Feed,
-        sessions: Sessions,
+        graph: GraphClient,
+        feed: FeedClient,
+        sessions: SessionsClient,
         check: CheckWritten,
         amendments: Amendments,
         ends: EndSession,

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from concord.dissonance.v1 import dialectic_pb2
 
+from concord_dissonance.clients.graph.callers_client import CallersGraphClient
+from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.dialectic.resolutions import Contradiction
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.statements import Finding
 from concord_dissonance.ports.calls import Credential
-from concord_dissonance.ports.graph import CallersGraph, Graph
 from concord_dissonance.usecases.record import record
 
 MOST_CHARACTERS = 20_000
@@ -20,7 +21,7 @@ MOST_CHARACTERS = 20_000
 class KeepSynthesis:
     """The use case."""
 
-    def __init__(self, graph: Graph, callers: CallersGraph) -> None:
+    def __init__(self, graph: GraphClient, callers: CallersGraphClient) -> None:
         self._graph, self._callers = graph, callers
 
     async def __call__(

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from concord.dissonance.v1.dialectic_pb2 import KeptSynthesis, SynthesizeRequest
 from concord_chassis.server.workers import Workers
 
+from concord_dissonance.clients.graph.callers_client import CallersGraphClient
+from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.domain.dialectic.contradictions import (
     Ambiguity,
     Clash,
@@ -26,8 +28,6 @@ from concord_dissonance.domain.peer_review.review import ReviewTask
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import Severity
 from concord_dissonance.ports.calls import PRINCIPAL, Credential
-from concord_dissonance.ports.graph import CallersGraph
-from concord_dissonance.ports.search import Search
 from concord_dissonance.usecases.dialectic.by_model import ModelPart, ModelSynthesis
 from concord_dissonance.usecases.dialectic.keep import KeepSynthesis
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, Review
@@ -53,7 +53,7 @@ class Synthesize:
     """The use case."""
 
     def __init__(
-        self, workers: Workers, graph: CallersGraph, search: Search, keep: KeepSynthesis
+        self, workers: Workers, graph: CallersGraphClient, search: SearchClient, keep: KeepSynthesis
     ) -> None:
         self._workers, self._graph, self._search, self._keep = workers, graph, search, keep
 

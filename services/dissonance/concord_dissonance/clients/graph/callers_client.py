@@ -18,13 +18,12 @@ from concord.graph.v1 import (
 from concord.type.v1 import type_pb2
 from concord_chassis.channel.channel import connect
 
-from concord_dissonance.adapters.graph import messages
-from concord_dissonance.adapters.service_calls import in_name_of
+from concord_dissonance.clients.graph import messages
+from concord_dissonance.clients.service_calls import in_name_of
 from concord_dissonance.domain.dialectic.theses import Source
 from concord_dissonance.domain.errors import ItemUnknown
-from concord_dissonance.ports.actions import Decision
+from concord_dissonance.ports.actions import Decided, Decision
 from concord_dissonance.ports.calls import PRINCIPAL, Credential
-from concord_dissonance.ports.graph import Decided
 
 MOST_SOURCES = 20
 
@@ -46,6 +45,7 @@ class CallersGraphClient:
         conflict_id: str = "",
         pair: conflict_pb2.ConflictPair | None = None,
     ) -> conflict_pb2.Conflict | None:
+        """A conflict by its id or by its two sides."""
         request = conflict_pb2.GetConflictRequest(id=conflict_id)
         if pair is not None:
             request = conflict_pb2.GetConflictRequest(pair=pair)
@@ -55,9 +55,11 @@ class CallersGraphClient:
     async def conflicts(
         self, who: Credential, query: conflict_pb2.ListConflictsRequest
     ) -> conflict_pb2.ListConflictsResponse:
+        """A page of conflicts."""
         return await in_name_of(who, self._conflicts.ListConflicts, query)
 
     async def former_etag(self, who: Credential, conflict: conflict_pb2.Conflict) -> str:
+        """The version of a conflict before its last change; empty: it had none."""
         request = conflict_pb2.GetConflictRequest(id=conflict.id)
         changed = conflict.modify_time.ToMicroseconds()
         request.as_of.record_time.FromMicroseconds(changed - 1)
@@ -65,6 +67,7 @@ class CallersGraphClient:
         return found.conflict.etag
 
     async def etags(self, who: Credential, ids: Sequence[str]) -> Mapping[str, str]:
+        """The versions of edges or memories, by id. Raises `ItemUnknown`."""
         return {item_id: await self._etag(who, item_id) for item_id in ids}
 
     async def _etag(self, who: Credential, item_id: str) -> str:
@@ -79,6 +82,7 @@ class CallersGraphClient:
         raise ItemUnknown(item_id)
 
     async def decide(self, who: Credential, decision: Decision) -> Decided:
+        """Reviews, resolves or reopens a conflict."""
         match decision:
             case conflict_pb2.ReviewConflictRequest():
                 return await in_name_of(who, self._conflicts.ReviewConflict, decision)
@@ -90,6 +94,7 @@ class CallersGraphClient:
     async def dismiss_run(
         self, who: Credential, request_id: str, run_id: str, context: str
     ) -> conflict_pb2.DismissRunResponse:
+        """Dismisses potential conflicts of a run, at most 500."""
         request = conflict_pb2.DismissRunRequest(
             request_id=request_id, run_id=run_id, context=context
         )
@@ -98,11 +103,14 @@ class CallersGraphClient:
     async def end_session(
         self, who: Credential, request_id: str, session_id: str
     ) -> tuple[session_pb2.Session, str]:
+        """Ends a session; returns its record and a freshness token."""
         request = session_pb2.EndSessionRequest(request_id=request_id, session_id=session_id)
         reply = await in_name_of(who, self._sessions.EndSession, request)
         return reply.session, reply.token
 
     async def sources(self, who: Credential, memory_ids: Sequence[str]) -> Sequence[Source]:
+        """Live memories as sources of theses, also superseded ones; no read counts as a use.
+        Raises `ItemUnknown`."""
         found = []
         for memory_id in memory_ids:
             request = memory_pb2.GetMemoryRequest(id=memory_id, peek=True)
@@ -121,6 +129,8 @@ class CallersGraphClient:
         memory_ids: Sequence[str],
         speakers: Sequence[str],
     ) -> tuple[str, str]:
+        """Adds as an insight what was concluded from memories and from speakers' texts; returns the
+        memory's id and a freshness token."""
         sources = [type_pb2.Source(speaker=PRINCIPAL, memory_ids=memory_ids)]
         sources += [type_pb2.Source(speaker=each) for each in speakers]
         memory = type_pb2.Memory(
@@ -134,6 +144,7 @@ class CallersGraphClient:
         return reply.memory.id, reply.token
 
     async def amend(self, who: Credential, request_id: str, newer_id: str, older_id: str) -> str:
+        """Adds the lineage that a memory amends another; returns a freshness token."""
         request = lineage_pb2.AddLineageRequest(
             request_id=request_id,
             relation=type_pb2.LINEAGE_RELATION_AMENDS,
@@ -143,4 +154,5 @@ class CallersGraphClient:
         return (await in_name_of(who, self._lineage.AddLineage, request)).token
 
     async def close(self) -> None:
+        """Close its connections."""
         await self._channel.close()

@@ -1,4 +1,4 @@
-"""The feed and lease ports over graph's contract, under dissonance's own tokens."""
+"""Graph's change feed, the positions up to which work is done, and leases."""
 
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
@@ -10,9 +10,9 @@ from concord_chassis.call.opaque import seal
 from concord_chassis.channel.channel import connect
 from concord_chassis.channel.records import Record, SmallRecords
 
-from concord_dissonance.adapters.graph import messages
-from concord_dissonance.adapters.graph.watching import replay, watch
-from concord_dissonance.adapters.service_calls import OwnCalls, feed_token, own
+from concord_dissonance.clients.graph import messages
+from concord_dissonance.clients.graph.watching import replay, watch
+from concord_dissonance.clients.service_calls import OwnCalls, feed_token, own
 from concord_dissonance.ports.feed import Changed, Followed, Heard, Lease, Position, Reached
 
 GRAPH = "graph"
@@ -50,9 +50,12 @@ class FeedClient:
         self._holder = holder
 
     async def spaces(self) -> Sequence[str]:
+        """Every space."""
         return [each.space for each in await self._heads()]
 
     async def heard(self) -> AsyncIterator[Heard | None]:
+        """Yields every space, then None once the feed is followed, then each space that changes.
+        Ends, or raises `ServiceUnavailable`, when the feed breaks."""
         heads = await self._heads()
         for each in heads:
             yield Heard(each.space)
@@ -66,6 +69,7 @@ class FeedClient:
                 yield Heard(message.space, conflicts, triggers)
 
     async def changed(self, space: str, since: Position | None) -> Changed:
+        """The changes since a position; None: everything changed."""
         head = await self._head(space)
         if since is None or not _is_before(since, head):
             return Changed(head, everything=True)
@@ -80,6 +84,7 @@ class FeedClient:
         return Changed(head, frozenset(ids))
 
     async def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
+        """The changes of a space after a position, up to its newest one; None: all changes."""
         head = await self._head(space)
         start = since.seq if since and _is_before(since, head) else 0
         start = start or await self._imported(space)
@@ -109,12 +114,15 @@ class FeedClient:
         return newest
 
     async def reached(self, space: str, kind: str) -> Reached:
+        """The stored position of a kind."""
         (stored,) = await own(GRAPH, self._records.get(space, (kind, "")))
         seq, _, epoch = stored.body.get("token", "").partition(" ")
         position = Position(epoch, int(seq)) if seq.isdecimal() else None
         return Reached(position, stored.body.get("judge_version", ""), stored.etag)
 
     async def note_reached(self, space: str, kind: str, reached: Reached) -> str:
+        """Stores a position, and returns the record's etag. Raises `ServiceUnavailable` if another
+        process has stored one meanwhile."""
         at = reached.position
         body = {"token": f"{at.seq} {at.epoch}" if at else "", "judge_version": reached.version}
         record = Record((kind, ""), body, reached.etag)
@@ -122,17 +130,20 @@ class FeedClient:
         return etag
 
     async def acquire(self, space: str) -> Lease:
+        """Take the lease of a space unless another process has it."""
         request = feed_pb2.AcquireLeaseRequest(space=space, name=FOLLOW, holder=self._holder)
         reply = await own(GRAPH, self._feed.AcquireLease(request))
         return Lease(reply.acquired, reply.fencing_number, reply.remaining_millis / 1000)
 
     async def renew(self, space: str, number: int) -> bool:
+        """Prolong a lease; False: it is lost."""
         request = feed_pb2.RenewLeaseRequest(
             space=space, name=FOLLOW, holder=self._holder, fencing_number=number
         )
         return bool((await own(GRAPH, self._feed.RenewLease(request))).renewed)
 
     async def close(self) -> None:
+        """Close its connections."""
         await self._follower.close()
         await self._channel.close()
 

@@ -1,4 +1,4 @@
-"""The governance port over governance's contract."""
+"""Governance, to which dissonance proposes, under its own name or in a caller's name."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.channel.channel import connect
 
-from concord_dissonance.adapters.service_calls import OwnCalls, in_name_of
+from concord_dissonance.clients.service_calls import OwnCalls, in_name_of
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.ports.actions import Decision, action_of
 from concord_dissonance.ports.calls import PRINCIPAL, Credential
@@ -39,11 +39,13 @@ class GovernanceClient:
         self._principals = principal_pb2_grpc.PrincipalServiceStub(self._channel)
 
     async def pending(self, space: str) -> Sequence[proposal_pb2.Proposal]:
+        """Dissonance's own proposals that wait for consents or for a review."""
         request = proposal_pb2.ListProposalsRequest(statuses=_PENDING, page_size=PAGE)
         found = await self._listed(space, request)
         return [each for each in found if each.proposer == PRINCIPAL]
 
     async def about(self, space: str, item_id: str) -> Sequence[proposal_pb2.Proposal]:
+        """Every proposal that touches an item, such as a conflict, whoever made it."""
         request = proposal_pb2.ListProposalsRequest(item_id=item_id, page_size=PAGE)
         return await self._listed(space, request)
 
@@ -58,6 +60,7 @@ class GovernanceClient:
     async def propose(
         self, space: str, request_id: str, decision: Decision, who: Credential | None = None
     ) -> proposal_pb2.Proposal:
+        """Proposes a decision, in dissonance's name unless a caller's credential is given."""
         request = proposal_pb2.CreateProposalRequest(
             request_id=request_id, action=self._salted(space, request_id, action_of(decision))
         )
@@ -77,6 +80,11 @@ class GovernanceClient:
         session_id: str,
         note: str,
     ) -> proposal_pb2.Proposal:
+        """Proposes a suggestion, which no conflict caused, in dissonance's name.
+
+        `session_id`: the session whose end is its occasion. `note`: the evidence, for whoever
+        decides. Either may be empty.
+        """
         request = proposal_pb2.CreateProposalRequest(
             request_id=request_id,
             action=self._salted(space, request_id, action),
@@ -88,11 +96,13 @@ class GovernanceClient:
         return reply.proposal
 
     async def human(self, space: str) -> str:
+        """The principal of the HUMAN slot; empty before the genesis."""
         request = principal_pb2.GetPrincipalsRequest()
         slots = (await self._call(space, self._principals.GetPrincipals, request)).slots
         return next((each.principal for each in slots if each.slot == type_pb2.SLOT_HUMAN), "")
 
     async def revise(self, space: str, proposal: proposal_pb2.Proposal, decision: Decision) -> None:
+        """Gives a proposal of dissonance's own its next revision, which ends a review."""
         request_id = f"revise-{proposal.id}-{proposal.revision}"
         request = proposal_pb2.ReviseProposalRequest(
             request_id=request_id,
@@ -103,6 +113,7 @@ class GovernanceClient:
         await self._call(space, self._proposals.ReviseProposal, request)
 
     async def withdraw(self, space: str, proposal_id: str) -> None:
+        """Withdraws a proposal of dissonance's own; one that has ended is left as it is."""
         request = proposal_pb2.WithdrawProposalRequest(
             request_id=f"withdraw-{proposal_id}", proposal_id=proposal_id
         )
@@ -122,4 +133,5 @@ class GovernanceClient:
         return action
 
     async def close(self) -> None:
+        """Close its connections."""
         await self._channel.close()

@@ -1,4 +1,4 @@
-"""The sessions port over graph's contract, under dissonance's own tokens."""
+"""Graph's sessions, read under dissonance's own name."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -16,7 +16,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.channel.channel import connect
 
-from concord_dissonance.adapters.service_calls import OwnCalls
+from concord_dissonance.clients.service_calls import OwnCalls
 from concord_dissonance.domain.sides import Micros
 
 GRAPH = "graph"
@@ -43,6 +43,7 @@ class SessionsClient:
         self._spaces = space_pb2_grpc.SpaceServiceStub(self._channel)
 
     async def idle(self, space: str, since: Micros) -> Sequence[session_pb2.Session]:
+        """The sessions that go on and were last used before a time."""
         request = session_pb2.ListSessionsRequest(
             page_size=PAGE, state=session_pb2.SESSION_STATE_OPEN
         )
@@ -53,6 +54,7 @@ class SessionsClient:
         return found
 
     async def end_idle(self, space: str, session: session_pb2.Session) -> None:
+        """Ends a session unless it was used since it was read."""
         last_use = session.last_use_time.ToMicroseconds()
         request = session_pb2.EndSessionRequest(
             # Every process that read this last use sends the same id, so the session ends once.
@@ -63,11 +65,13 @@ class SessionsClient:
         await self._ending(space, self._sessions.EndSession, request)
 
     async def session(self, space: str, session_id: str) -> session_pb2.Session | None:
+        """A session's record."""
         request = session_pb2.GetSessionRequest(session_id=session_id)
         reply = await self._call(space, self._sessions.GetSession, request)
         return reply.session if reply.HasField("session") else None
 
     async def ended(self, space: str, count: int) -> Sequence[str]:
+        """The sessions that ended last, the last one first."""
         request = session_pb2.ListSessionsRequest(
             page_size=PAGE, state=session_pb2.SESSION_STATE_ENDED
         )
@@ -80,6 +84,7 @@ class SessionsClient:
     async def stated_in(
         self, space: str, session_ids: Sequence[str]
     ) -> Mapping[str, frozenset[str]]:
+        """The sessions among these that added a memory, or added it again, by memory id."""
         request = session_pb2.ListRestatedRequest(session_ids=session_ids, least_sessions=1)
         found = (await self._call(space, self._sessions.ListRestated, request)).memories
         return {each.memory_id: frozenset(each.session_ids) for each in found}
@@ -87,6 +92,7 @@ class SessionsClient:
     async def written_in(
         self, space: str, session: session_pb2.Session
     ) -> tuple[Sequence[str], Sequence[str]]:
+        """The memories of a session, and the edges that changed while it lasted."""
         request = memory_pb2.ListMemoriesRequest(page_size=PAGE)
         request.filter.session_id = session.id
         memory_ids: list[str] = []
@@ -101,6 +107,7 @@ class SessionsClient:
         return memory_ids, sorted({each.item_id for each in written})
 
     async def authors(self, space: str, memory_ids: Sequence[str]) -> frozenset[str]:
+        """The principals that added or changed these memories."""
         found: set[str] = set()
         for memory_id in memory_ids:
             asked = space_pb2.ListOperationsRequest(item_id=memory_id, types=_WRITES)
@@ -118,4 +125,5 @@ class SessionsClient:
         return list(found.values())
 
     async def close(self) -> None:
+        """Close its connections."""
         await self._channel.close()

@@ -3,6 +3,7 @@
 from enum import Enum
 from typing import Any
 
+from concord.dissonance.v1 import dissonance_pb2
 from concord.graph.v1 import conflict_pb2, feed_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.struct_pb2 import Struct
@@ -18,7 +19,7 @@ from concord_dissonance.domain.sides import (
     TypedFact,
 )
 from concord_dissonance.domain.statements import Finding, Statement, Versions
-from concord_dissonance.domain.verdicts import Older, Span
+from concord_dissonance.domain.verdicts import Older, Span, Verdict
 
 MOST_SPANS = 16
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
@@ -154,19 +155,26 @@ def finding(found: Finding) -> conflict_pb2.Finding:
         message.judge = conflict_pb2.JUDGE_OVERLAP
         message.rule = "concept-overlap"
         return message
-    message.conflict_class = _number("CONFLICT_CLASS", verdict.conflict)
-    message.judge = _number("JUDGE", verdict.judge)
-    message.rule = verdict.reason.rule
-    if verdict.type is not None:
-        message.type = _number("CONFLICT_TYPE", verdict.type)
-    if verdict.severity is not None:
-        message.severity = _number("CONFLICT_SEVERITY", verdict.severity)
+    message.conflict_class = enum_number(conflict_pb2, "CONFLICT_CLASS", verdict.conflict)
+    add_verdict(message, verdict)
     if verdict.older is not Older.NEITHER:
         older = found.first if verdict.older is Older.FIRST else found.second
         message.older_id = older.id
     message.first_spans.extend(span(each) for each in verdict.first[:MOST_SPANS])
     message.second_spans.extend(span(each) for each in verdict.second[:MOST_SPANS])
     return message
+
+
+def add_verdict(
+    message: conflict_pb2.Finding | conflict_pb2.Conflict | dissonance_pb2.Verdict, said: Verdict
+) -> None:
+    """Add a verdict's judge, rule, type and severity."""
+    message.judge = enum_number(conflict_pb2, "JUDGE", said.judge)
+    message.rule = said.reason.rule
+    if said.type is not None:
+        message.type = enum_number(conflict_pb2, "CONFLICT_TYPE", said.type)
+    if said.severity is not None:
+        message.severity = enum_number(conflict_pb2, "CONFLICT_SEVERITY", said.severity)
 
 
 def span(place: Span) -> conflict_pb2.Span:
@@ -193,5 +201,8 @@ def _scope(properties: Struct) -> dict[str, str]:
     return {name: value for name, value in found.items() if isinstance(value, str) and value}
 
 
-def _number(prefix: str, word: Enum) -> Any:  # the contract's enums share no type
-    return getattr(conflict_pb2, f"{prefix}_{word.name}")
+def enum_number(
+    contract: Any, prefix: str, word: Enum
+) -> Any:  # the contracts' enums share no type
+    """The number of a word in an enum of a contract's module."""
+    return getattr(contract, f"{prefix}_{word.name}")

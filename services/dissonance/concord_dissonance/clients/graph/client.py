@@ -1,4 +1,4 @@
-"""The graph port over graph's contract, under dissonance's own tokens."""
+"""Graph, asked under dissonance's own name. No read here counts as a use of an item."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import UTC, datetime
@@ -24,8 +24,8 @@ from concord_chassis.channel.channel import connect
 from concord_chassis.channel.records import Body, SmallRecords
 from concord_models.budget import Cost
 
-from concord_dissonance.adapters.graph import messages
-from concord_dissonance.adapters.service_calls import OwnCalls, feed_token, own
+from concord_dissonance.clients.graph import messages
+from concord_dissonance.clients.service_calls import OwnCalls, feed_token, own
 from concord_dissonance.domain import model_spend
 from concord_dissonance.domain.errors import PairStale
 from concord_dissonance.domain.sides import Kind, RelationRule
@@ -59,6 +59,7 @@ class GraphClient:
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
 
     async def relations(self, space: str) -> Mapping[str, RelationRule]:
+        """The declared rules of relations, by name."""
         rules: dict[str, RelationRule] = {}
         request = relation_pb2.ListRelationsRequest(page_size=PAGE)
         async for found in self._call.pages(space, self._relations.ListRelations, request):
@@ -72,17 +73,21 @@ class GraphClient:
     async def edges(
         self, space: str, filter_: graph_pb2.EdgeFilter | None = None
     ) -> AsyncIterator[Sequence[Statement]]:
+        """Every live edge that states something, in pages: no lineage and no resolutions."""
         request = graph_pb2.ListEdgesRequest(filter=filter_, page_size=PAGE)
         async for found in self._call.pages(space, self._graph.ListEdges, request):
             yield [messages.of_edge(e) for e in found.edges if messages.states_something(e)]
 
     async def memories(self, space: str) -> AsyncIterator[Sequence[Statement]]:
+        """The facts and plans that hold now and are not superseded, in pages."""
         wanted = memory_pb2.MemoryFilter(kinds=CHECKED_KINDS)
         request = memory_pb2.ListMemoriesRequest(filter=wanted, page_size=PAGE)
         async for found in self._call.pages(space, self._memories.ListMemories, request):
             yield [messages.of_memory(each) for each in found.memories]
 
     async def around(self, space: str, node: str, radius: int) -> Sequence[Statement] | None:
+        """The edges within `radius` hops of a node, by name or id, and the facts and plans that
+        state them or are their ends. None: the node is unknown."""
         edges = await self._edges_around(space, node, radius)
         if edges is None:
             return None
@@ -126,6 +131,7 @@ class GraphClient:
         return edges
 
     async def memories_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
+        """The memories of these ids, of any kind, that hold now and are not superseded."""
         found: list[Statement] = []
         for start in range(0, len(ids), REFS_A_CALL):
             refs = [feed_pb2.RevisionRef(id=each) for each in ids[start : start + REFS_A_CALL]]
@@ -136,6 +142,7 @@ class GraphClient:
         return found
 
     async def edges_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
+        """The live edges of these ids that state something."""
         found: list[Statement] = []
         for edge_id in ids:
             request = graph_pb2.GetEdgeRequest(id=edge_id, peek=True)
@@ -147,12 +154,14 @@ class GraphClient:
         return found
 
     async def edges_with(self, space: str, relations: Sequence[str]) -> Sequence[Statement]:
+        """Every live edge of these relations."""
         filter_ = graph_pb2.EdgeFilter(relations=relations)
         return [each async for page in self.edges(space, filter_) for each in page]
 
     async def values_of(
         self, space: str, subjects: Collection[tuple[str, str]]
     ) -> Sequence[Statement]:
+        """Every live edge of these sources, by name or id, and relations, also superseded ones."""
         found: dict[str, Statement] = {}
         for source, relation in sorted(subjects):
             edges = await self._edges_around(space, source, 1, relation)
@@ -161,6 +170,7 @@ class GraphClient:
         return list(found.values())
 
     async def related(self, space: str, memory_id: str) -> frozenset[str]:
+        """The items that lineage of any relation connects with a memory directly."""
         request = lineage_pb2.GetLineageRequest(id=memory_id)
         reply = await self._call(space, self._lineage.GetLineage, request)
         ends = [{edge.source.id, edge.target.id} for edge in reply.edges]
@@ -169,6 +179,8 @@ class GraphClient:
     async def record(
         self, space: str, request_id: str, findings: Sequence[Finding], run_id: str
     ) -> tuple[Sequence[conflict_pb2.RecordedFinding], str]:
+        """Records at most 500 findings of a run, and returns the result of each, and a freshness
+        token."""
         request = conflict_pb2.RecordConflictsRequest(
             request_id=request_id, findings=map(messages.finding, findings), run_id=run_id
         )
@@ -178,15 +190,18 @@ class GraphClient:
     async def open_conflicts(
         self, space: str, item_ids: Sequence[str]
     ) -> Sequence[conflict_pb2.Conflict]:
+        """Potential and confirmed conflicts with a side among these items; empty: of all items."""
         return await self._conflicts_in(space, _OPEN, item_ids)
 
     async def known(
         self, space: str, item_ids: Sequence[str]
     ) -> Mapping[Versions, conflict_pb2.ConflictState.ValueType]:
+        """The states of all conflicts with a side among these items, by the versions judged."""
         found = await self._conflicts_in(space, (), item_ids)
         return {messages.versions(each): each.state for each in found}
 
     async def records_text(self, space: str) -> bool:
+        """Whether the space asks checks that follow a write to record what they find in texts."""
         request = conflict_pb2.GetCheckSettingsRequest()
         reply = await self._call(space, self._conflicts.GetCheckSettings, request)
         return reply.settings.records_text_findings
@@ -213,6 +228,8 @@ class GraphClient:
         etags: Mapping[str, str],
         resolution: conflict_pb2.ResolveConflictRequest,
     ) -> str:
+        """Records a caller's statement that two items, by id with their etags, disagree as in a
+        resolution; returns the conflict's id."""
         (first_id, first_etag), (second_id, second_etag) = sorted(etags.items())
         evolution = resolution.resolution_type == conflict_pb2.CONFLICT_CLASS_EVOLUTION
         finding = conflict_pb2.Finding(
@@ -234,6 +251,7 @@ class GraphClient:
         return recorded.conflict_id
 
     async def close(self) -> None:
+        """Close its connections."""
         await self._channel.close()
 
 
