@@ -1,6 +1,5 @@
 """Translates events of runs, with their syntheses and reviews, into messages."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import grpc
@@ -87,7 +86,10 @@ def _synthesis(
     concluded = found.conclusions
     ambiguities = zip(concluded.ambiguities, found.ambiguities, strict=True)
     message = pb.Synthesis(
-        theses=_theses(concluded.theses, concluded.kept),
+        theses=[
+            _thesis(at, each, is_kept=at in concluded.kept)
+            for at, each in enumerate(concluded.theses)
+        ],
         set_aside=map(_set_aside, concluded.set_aside),
         contradictions=map(_contradiction, found.described),
         unresolved=concluded.unresolved,
@@ -135,10 +137,6 @@ def _batch(batch: Batch) -> pb.ThesisBatch:
         theses=[_thesis(at, each) for at, each in zip(places, batch.theses, strict=True)],
         set_aside=map(_set_aside, batch.set_aside),
     )
-
-
-def _theses(theses: Sequence[Thesis], kept: Sequence[int]) -> list[pb.Thesis]:
-    return [_thesis(at, each, is_kept=at in kept) for at, each in enumerate(theses)]
 
 
 def _thesis(at: int, thesis: Thesis, *, is_kept: bool = True) -> pb.Thesis:

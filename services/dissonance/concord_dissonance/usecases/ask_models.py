@@ -112,11 +112,13 @@ class AskModels:
                 self.outcomes["", "ABSTAINED"] += 1
 
     async def _asked(self, asking: Asking, first: Side, second: Side, said: Said) -> Said:
-        if _is_decided(said) or said.reason in _SETTLED or not _are_texts(first, second):
+        are_texts = all(e.kind is not Kind.EDGE and e.prose.strip() for e in (first, second))
+        if _is_decided(said) or said.reason in _SETTLED or not are_texts:
             return said
         for judge in asking.judges:
             if asking.is_dry:
-                asking.estimate += _cost(asking, judge, first, second)
+                costs = map(asking.budget.cost, judge.questions(first, second))
+                asking.estimate += sum(costs, Cost())
                 continue
             said = await self._answer(asking, judge, first, second) or said
             if _is_decided(said):
@@ -159,11 +161,3 @@ def _degrade(coverage: Coverage, why: str) -> None:
 
 def _is_decided(said: Said) -> bool:
     return isinstance(said, Verdict) and said.is_sure
-
-
-def _are_texts(first: Side, second: Side) -> bool:
-    return all(each.kind is not Kind.EDGE and each.prose.strip() for each in (first, second))
-
-
-def _cost(asking: Asking, judge: TextJudge, first: Side, second: Side) -> Cost:
-    return sum(map(asking.budget.cost, judge.questions(first, second)), Cost())

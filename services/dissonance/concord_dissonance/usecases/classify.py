@@ -31,8 +31,10 @@ class ClassifyPairs:
 
         Raises `ServiceUnavailable`.
         """
-        has_facts = any(side.fact for pair in pairs for side in pair)
-        rules = await self._rules(space) if has_facts else Rules()
+        rules = Rules()
+        if any(side.fact for pair in pairs for side in pair):
+            relations = await self._graph.relations(space)
+            rules = rules_of(relations, await self._graph.edges_with(space, read_by(relations)))
         said = await self._judged(pairs, rules)
         coverage = Coverage(candidates=len(pairs), is_degraded=OUT_OF_TIME in said[-1:])
         if rules_only:
@@ -54,10 +56,6 @@ class ClassifyPairs:
             pass
         in_time = list(said)
         return [*in_time, *[OUT_OF_TIME] * (len(pairs) - len(in_time))]
-
-    async def _rules(self, space: str) -> Rules:
-        relations = await self._graph.relations(space)
-        return rules_of(relations, await self._graph.edges_with(space, read_by(relations)))
 
 
 OUT_OF_TIME = Abstention(Abstained.OUT_OF_TIME)

@@ -83,7 +83,8 @@ class Proposals:
             if room <= 0:
                 return True
             try:
-                await self._governance.propose(space, _request_id(each), decision)
+                request_id = hashlib.sha256(f"{each.id}\0{each.etag}".encode()).hexdigest()
+                await self._governance.propose(space, request_id, decision)
             except ServiceRefused as refused:
                 self._log.info("not proposed", space=space, conflict=each.id, why=refused.reason)
                 if refused.reason in _OF_THE_SPACE:
@@ -128,7 +129,3 @@ def proposed(conflict: conflict_pb2.Conflict) -> Decision | None:
         review.decision = conflict_pb2.REVIEW_DECISION_RECLASSIFY
         review.conflict_class = contradiction
     return review
-
-
-def _request_id(conflict: conflict_pb2.Conflict) -> str:
-    return hashlib.sha256(f"{conflict.id}\0{conflict.etag}".encode()).hexdigest()

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any, TypeVar
 
 from concord_models.budget import Cost, question_cost
-from concord_models.chat import Answer, ChatModel, Question
+from concord_models.chat import ChatModel, Question
 from concord_models.endpoint import EndpointRefused, EndpointUnavailable, Trouble
 from pydantic import BaseModel, ConfigDict
 
@@ -74,23 +74,18 @@ class CouncilModel:
         async with self._turns:
             try:
                 answer = await self._model.ask(question, check)
-            except (EndpointUnavailable, EndpointRefused) as error:
-                return Asked(_failure(error), self.cost(question))
+            except EndpointRefused as error:
+                failure = ModelFailure(FailureKind.REFUSED, str(error))
+                return Asked(failure, self.cost(question))
+            except EndpointUnavailable as error:
+                failure = ModelFailure(_FAILURES[error.trouble], str(error))
+                return Asked(failure, self.cost(question))
         self._known[key] = answer.value
         if len(self._known) > MOST_CACHED:
             self._known.popitem(last=False)
-        return Asked(answer.value, self._took(answer, question))
-
-    def _took(self, answer: Answer[Any], question: Question[Any]) -> Cost:
-        """Return the cost of an answer; an estimate if the endpoint does not count tokens."""
+        # An endpoint that counts no tokens leaves the estimate.
         cost = question_cost(answer.tokens or question.tokens(), self._price)
-        return replace(cost, calls=answer.calls)
-
-
-def _failure(error: EndpointUnavailable | EndpointRefused) -> ModelFailure:
-    if isinstance(error, EndpointRefused):
-        return ModelFailure(FailureKind.REFUSED, str(error))
-    return ModelFailure(_FAILURES[error.trouble], str(error))
+        return Asked(answer.value, replace(cost, calls=answer.calls))
 
 
 _FAILURES = {

@@ -115,8 +115,8 @@ class CallersGraphClient:
         for memory_id in memory_ids:
             request = memory_pb2.GetMemoryRequest(id=memory_id, peek=True)
             reply = await in_name_of(who, self._memories.GetMemory, request)
-            gone = reply.memory.HasField("forget_time") or reply.memory.HasField("erase_time")
-            if reply.status != type_pb2.LOOKUP_STATUS_FOUND or gone:
+            is_found = reply.status == type_pb2.LOOKUP_STATUS_FOUND
+            if not is_found or messages.is_gone(reply.memory):
                 raise ItemUnknown(memory_id)
             found.append(messages.of_source(reply.memory))
         return found

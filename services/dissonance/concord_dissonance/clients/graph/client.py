@@ -138,7 +138,11 @@ class GraphClient:
             request = feed_pb2.BatchGetRevisionsRequest(space=space, refs=refs)
             reply = await own(GRAPH, self._feed.BatchGetRevisions(request))
             memories = (each.memory for each in reply.revisions if each.HasField("memory"))
-            found += [messages.of_memory(each) for each in memories if _is_current(each)]
+            found += [
+                messages.of_memory(each)
+                for each in memories
+                if not messages.is_gone(each) and not each.supersession.is_superseded
+            ]
         return found
 
     async def edges_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
@@ -253,11 +257,6 @@ class GraphClient:
     async def close(self) -> None:
         """Close its connections."""
         await self._channel.close()
-
-
-def _is_current(memory: type_pb2.Memory) -> bool:
-    gone = memory.HasField("forget_time") or memory.HasField("erase_time")
-    return not gone and not memory.supersession.is_superseded
 
 
 class DailyCostOfSpace:

@@ -99,6 +99,11 @@ def of_memory(memory: type_pb2.Memory) -> Statement:
     )
 
 
+def is_gone(memory: type_pb2.Memory) -> bool:
+    """Whether a memory was forgotten or erased."""
+    return memory.HasField("forget_time") or memory.HasField("erase_time")
+
+
 def of_source(memory: type_pb2.Memory) -> Source:
     """A memory as a source of theses, by its speakers if it has any; its authority is that of its
     most trusted source."""

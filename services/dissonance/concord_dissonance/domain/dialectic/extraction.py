@@ -8,7 +8,7 @@ and replies such as "Sounds good, thanks!" are passed over.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from concord_dissonance.domain.dialectic.contradictions import (
@@ -120,7 +120,8 @@ def once(batch: Batch, known: set[Said]) -> Batch:
 
 def own_words_of(source: Source) -> list[str]:
     """Return every text of a source."""
-    return [source.text, *(word for each in source.claims for word in _words(each))]
+    claimed = [(each.text, *each.evidence, each.context) for each in source.claims]
+    return [source.text, *(text for texts in claimed for text in texts)]
 
 
 def sentences_of(text: str) -> list[str]:
@@ -184,14 +185,16 @@ def _weight(sentence: str) -> int:
     return 2 * bool(legal_references(sentence)) + any(map(str.isdecimal, sentence))
 
 
-def _add(batch: Batch, source: Source, claim: Claim, own_words: Iterable[str]) -> None:
+def _add(batch: Batch, source: Source, claim: Claim, own_words: Sequence[str]) -> None:
     if PHRASES.supposes(claim.text):
         batch.set_aside.append(SetAside(source.agent, claim.text, WhyAside.SPECULATION))
         return
     bases = claim.legal_basis or tuple(legal_references(claim.text))
-    stated, unstated = _stated_basis(bases, [*own_words])
+    stated = [each for each in bases if states_basis(own_words, each)]
     batch.set_aside += [
-        SetAside(source.agent, each, WhyAside.UNSTATED_LEGAL_BASIS) for each in unstated
+        SetAside(source.agent, each, WhyAside.UNSTATED_LEGAL_BASIS)
+        for each in bases
+        if each not in stated
     ]
     of_memory = source.memory.side if source.memory else None
     batch.theses.append(
@@ -269,14 +272,3 @@ def _folded(text: str) -> str:
 def _words_of(text: str) -> str:
     """Return the words of a text, which it shares with what says the same in other signs."""
     return " ".join(_WORD.findall(text)).casefold()
-
-
-def _stated_basis(bases: Sequence[str], own_words: Sequence[str]) -> tuple[list[str], list[str]]:
-    stated = [each for each in bases if states_basis(own_words, each)]
-    return stated, [each for each in bases if each not in stated]
-
-
-def _words(claim: Claim) -> Iterator[str]:
-    yield claim.text
-    yield from claim.evidence
-    yield claim.context

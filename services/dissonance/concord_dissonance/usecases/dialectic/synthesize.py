@@ -132,7 +132,7 @@ class Synthesize:
             limit, fresh = request.query_limit or MOST_FOUND, request.consistency.at_least_as_fresh
             ids = await self._search.surely_found(who, request.query, limit, fresh)
             found = await self._graph.sources(who, [e for e in ids if e not in request.memory_ids])
-            read += [each for each in found if not _is_conclusion(each)]
+            read += [e for e in found if e.memory and PRINCIPAL not in e.memory.side.sources]
         return [
             each if each.agent else replace(each, agent=f"memory {place}")
             for place, each in enumerate(read, 1)
@@ -178,10 +178,6 @@ class Synthesize:
 
 def _scoped(batches: Sequence[Batch]) -> list[Scoped]:
     return [Scoped(each) for batch in batches for each in batch.theses]
-
-
-def _is_conclusion(source: Source) -> bool:
-    return source.memory is not None and PRINCIPAL in source.memory.side.sources
 
 
 async def _worded(
