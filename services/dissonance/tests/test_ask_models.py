@@ -71,12 +71,12 @@ class Model:
         """Nothing is open."""
 
 
-def asking(*judges: Model, request: Cost = MANY, spaces: Sequence[str] = ("home",)) -> AskModels:
+def asking(*judges: Model, request: Cost = MANY) -> AskModels:
     """The use case at two millionths a token."""
     return AskModels(
         judges,
         lambda _: Budget(request, MANY, Day(), micros_per_1000_tokens=2_000),
-        frozenset(spaces),
+        frozenset({"home"}),
         lambda: Micros(0),
     )
 
@@ -110,17 +110,6 @@ async def test_edges_are_shown_to_no_model() -> None:
 
     assert await models(models.begin("home", Coverage()), of_edges, [UNKNOWN]) == [UNKNOWN]
     assert not model.asked
-
-
-async def test_memories_go_to_an_endpoint_only_where_that_is_switched_on() -> None:
-    """D11 Another space's memories are shown to the local model alone."""
-    remote, local = Model(), Model(kind=Judge.NLI)
-    models = asking(local, remote)
-
-    await models(models.begin("elsewhere", Coverage()), pairs(1), [UNKNOWN])
-
-    assert local.asked == [("a0", "b0")]
-    assert not remote.asked
 
 
 async def test_the_next_judge_is_asked_when_one_abstains() -> None:
@@ -190,19 +179,6 @@ async def test_a_spent_budget_leaves_a_degraded_check(limit: Cost) -> None:
     assert covered.skipped == {"LLM_BUDGET_SPENT": 15}
     assert covered.is_degraded
     assert (covered.model_calls, covered.model_tokens, covered.model_micros) == (5, 50, 100)
-
-
-async def test_a_dry_check_asks_nothing_and_says_what_it_would_cost() -> None:
-    """D11 The estimate is of every pair that a model would be asked about."""
-    model, covered = Model(), Coverage()
-    models = asking(model)
-
-    said = await models(models.begin("home", covered, is_dry=True), pairs(7), [UNKNOWN] * 7)
-
-    assert said == [UNKNOWN] * 7
-    assert not model.asked
-    assert (covered.model_calls, covered.model_tokens, covered.model_micros) == (7, 70, 140)
-    assert not covered.is_degraded
 
 
 async def test_few_questions_are_under_way_at_once() -> None:
