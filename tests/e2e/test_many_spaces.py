@@ -14,9 +14,11 @@ from concord.governance.v1 import access_pb2, audit_pb2, proposal_pb2
 from concord.graph.v1 import feed_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
+from concord_chassis.channel.channel import connect
 from concord_chassis.observe.log import json_lines
 from concord_dissonance.clients.graph import watching
 from concord_dissonance.clients.graph.feed_client import FeedClient
+from concord_dissonance.clients.service_calls import feed_token
 from concord_dissonance.ports.feed import Position
 from concord_governance.adapters.graph import client as governance_graph
 from concord_governance.domain.access import MOST_SPACES
@@ -175,7 +177,8 @@ async def test_dissonance_follows_over_several_streams(tmp_path: Path, named: li
     async with run(tmp_path, WordEmbedder()) as system:
         for space in spaces:
             await system.add(type_pb2.Memory(content="A harbour."), space=space)
-        feed = FeedClient(system.graph.address, system.graph.issuer, "one")
+        channel = connect(system.graph.address, token=feed_token(system.graph.issuer), cap=None)
+        feed = FeedClient(channel, channel, system.graph.issuer, "one")
         heard: list[str] = []
         following = asyncio.Event()
 
@@ -197,7 +200,7 @@ async def test_dissonance_follows_over_several_streams(tmp_path: Path, named: li
         changed = await feed.changed("c", Position(all_of_it.head.epoch, 1))
         task.cancel()
         await asyncio.wait([task])
-        await feed.close()
+        await channel.close()
 
     assert changed.ids == {"two"}
     assert (changed.head.seq, changed.everything) == (2, False)

@@ -10,6 +10,7 @@ from concord.dissonance.v1 import (
     dissonance_pb2_grpc,
 )
 from concord_chassis.call.identity import TokenIssuer
+from concord_chassis.channel.channel import connect
 from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.observe.metrics import Metrics, Values
 from concord_chassis.server.background import Background
@@ -22,7 +23,8 @@ from concord_dissonance.clients.graph.callers_client import CallersGraphClient
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.clients.graph.sessions_client import SessionsClient
-from concord_dissonance.clients.search import SearchClient
+from concord_dissonance.clients.search import CAP, SearchClient
+from concord_dissonance.clients.service_calls import feed_token
 from concord_dissonance.config import Addresses
 from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.domain.sides import Micros
@@ -68,13 +70,18 @@ class DissonanceApp:
     def __init__(
         self, addresses: Addresses, issuer: TokenIssuer, *, clock: Clock, holder: str, log: Logger
     ) -> None:
-        graph = GraphClient(addresses.graph_address, issuer)
-        callers = CallersGraphClient(addresses.graph_address)
-        search = SearchClient(addresses.search_address, issuer)
-        governance = GovernanceClient(addresses.governance_address, issuer)
-        sessions = SessionsClient(addresses.graph_address, issuer)
-        feed = FeedClient(addresses.graph_address, issuer, holder)
-        self._clients = (graph, callers, search, governance, sessions, feed)
+        token = feed_token(issuer)
+        own = connect(addresses.graph_address, token=token)
+        follower = connect(addresses.graph_address, token=token, cap=None)
+        of_callers = connect(addresses.graph_address, token=None)
+        to_search = connect(addresses.search_address, token=None, cap=CAP)
+        to_governance = connect(addresses.governance_address, token=None)
+        self._channels = (own, follower, of_callers, to_search, to_governance)
+        graph, sessions = GraphClient(own, issuer), SessionsClient(own, issuer)
+        feed = FeedClient(own, follower, issuer, holder)
+        callers = CallersGraphClient(of_callers)
+        search = SearchClient(to_search, issuer)
+        governance = GovernanceClient(to_governance, issuer)
         # One thread: the judges are Python code, and the interpreter's lock runs one at a time.
         self._workers = Workers(1, "judges")
         self.background = Background(log)
@@ -191,8 +198,8 @@ class DissonanceApp:
             await judge.close()
         if self._council is not None:
             await self._council.close()
-        for client in self._clients:
-            await client.close()
+        for channel in self._channels:
+            await channel.close()
 
 
 def build(

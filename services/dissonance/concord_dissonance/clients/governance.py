@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import grpc
 from concord.governance.v1 import (
     principal_pb2,
     principal_pb2_grpc,
@@ -11,7 +12,6 @@ from concord.governance.v1 import (
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import TokenIssuer
-from concord_chassis.channel.channel import connect
 
 from concord_dissonance.clients.service_calls import OwnCalls, in_name_of
 from concord_dissonance.domain.errors import ServiceRefused
@@ -29,14 +29,13 @@ _ENDED = "ERROR_REASON_PROPOSAL_STATE"
 
 
 class GovernanceClient:
-    """Governance behind an address."""
+    """Governance over a channel without a token."""
 
-    def __init__(self, address: str, issuer: TokenIssuer) -> None:
+    def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer) -> None:
         self._issuer = issuer
         self._call = OwnCalls(GOVERNANCE, issuer, _SCOPES)
-        self._channel = connect(address, token=None)
-        self._proposals = proposal_pb2_grpc.ProposalServiceStub(self._channel)
-        self._principals = principal_pb2_grpc.PrincipalServiceStub(self._channel)
+        self._proposals = proposal_pb2_grpc.ProposalServiceStub(channel)
+        self._principals = principal_pb2_grpc.PrincipalServiceStub(channel)
 
     async def pending(self, space: str) -> Sequence[proposal_pb2.Proposal]:
         """Dissonance's own proposals that wait for consents or for a review."""
@@ -131,7 +130,3 @@ class GovernanceClient:
         salt = self._issuer.secret_of(f"{space}\0{request_id}")
         getattr(action, action.WhichOneof("action") or "").request_id = salt
         return action
-
-    async def close(self) -> None:
-        """Close its connections."""
-        await self._channel.close()

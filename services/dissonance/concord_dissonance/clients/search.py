@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+import grpc
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import TokenIssuer
-from concord_chassis.channel.channel import connect
 
 from concord_dissonance.clients.graph.client import CHECKED_KINDS
 from concord_dissonance.clients.service_calls import OwnCalls, in_name_of
@@ -26,12 +26,11 @@ _SURE = frozenset({search_pb2.CONFIDENCE_BAND_MEDIUM, search_pb2.CONFIDENCE_BAND
 
 
 class SearchClient:
-    """Search behind an address."""
+    """Search over a channel without a token."""
 
-    def __init__(self, address: str, issuer: TokenIssuer) -> None:
+    def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer) -> None:
         self._call = OwnCalls(SEARCH, issuer, frozenset({"search:read"}))
-        self._channel = connect(address, token=None, cap=CAP)
-        self._search = search_pb2_grpc.SearchServiceStub(self._channel)
+        self._search = search_pb2_grpc.SearchServiceStub(channel)
 
     async def similar(
         self, space: str, memory_ids: Sequence[str], limit: int, fresh: str = ""
@@ -82,7 +81,3 @@ class SearchClient:
         request.consistency.at_least_as_fresh = fresh
         reply = await in_name_of(who, self._search.Search, request)
         return [each.memory.id for each in reply.results if each.confidence in _SURE]
-
-    async def close(self) -> None:
-        """Close its connections."""
-        await self._channel.close()

@@ -1,5 +1,6 @@
 """Credentials and clocks that all ports use."""
 
+import hashlib
 from collections.abc import Callable
 from typing import NewType
 
@@ -10,5 +11,11 @@ PRINCIPAL = "dissonance"
 
 Credential = NewType("Credential", str)
 """The value of a caller's own authorization header, unchanged."""
+
+
+def repeated_id(*parts: object) -> str:
+    """Return a request id that is the same whenever a request is repeated, and no other's."""
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
+
 
 Clock = Callable[[], Micros]

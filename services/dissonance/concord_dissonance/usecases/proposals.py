@@ -7,7 +7,6 @@ nothing.
 """
 
 import asyncio
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -20,6 +19,7 @@ from concord_dissonance.clients.governance import GovernanceClient
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.ports.actions import Decision, conflict_of, key_of
+from concord_dissonance.ports.calls import repeated_id
 
 MOST_PENDING = 20
 """The most proposals of dissonance that wait in a space; governance enforces that, too."""
@@ -83,7 +83,7 @@ class Proposals:
             if room <= 0:
                 return True
             try:
-                request_id = hashlib.sha256(f"{each.id}\0{each.etag}".encode()).hexdigest()
+                request_id = repeated_id(each.id, each.etag)
                 await self._governance.propose(space, request_id, decision)
             except ServiceRefused as refused:
                 self._log.info("not proposed", space=space, conflict=each.id, why=refused.reason)

@@ -1,6 +1,5 @@
 """Records findings in graph, at most 500 at once."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,6 +7,7 @@ from concord.graph.v1 import conflict_pb2
 
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.statements import Finding
+from concord_dissonance.ports.calls import repeated_id
 
 BATCH = 500
 MOST_TEXT_FINDINGS = 20
@@ -75,7 +75,7 @@ async def record(
     found: list[Found] = []
     token = ""
     for start in range(0, len(findings), BATCH):
-        own_id = hashlib.sha256(f"{run_id}\0{first + start}".encode()).hexdigest()
+        own_id = repeated_id(run_id, first + start)
         batch = findings[start : start + BATCH]
         recorded, token = await graph.record(space, own_id, batch, run_id)
         found += [Found(*each) for each in zip(batch, recorded, strict=True)]

@@ -1,6 +1,5 @@
 """Lists, reviews and resolves conflicts in a caller's name (D5, D6)."""
 
-import hashlib
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from concord_dissonance.clients.graph.callers_client import CallersGraphClient
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.errors import ItemUnknown
 from concord_dissonance.ports.actions import Decided, Decision, conflict_of
-from concord_dissonance.ports.calls import Credential
+from concord_dissonance.ports.calls import Credential, repeated_id
 
 _REUSED = "ERROR_REASON_REQUEST_ID_REUSED"
 
@@ -78,7 +77,7 @@ class Reviews:
         """
         count = 0
         for number in itertools.count():
-            own_id = hashlib.sha256(f"{request_id}\0{number}".encode()).hexdigest()
+            own_id = repeated_id(request_id, number)
             done = await self._callers.dismiss_run(who, own_id, run_id, context)
             count += done.dismissed_count
             if done.is_complete:

@@ -1,7 +1,6 @@
 """Opens proposals for suggestions that come from no conflict (D4, T6, V1, V10), each once."""
 
 import asyncio
-import hashlib
 from collections import defaultdict
 
 from concord.governance.v1.proposal_pb2 import Proposal
@@ -11,7 +10,7 @@ from concord_chassis.observe.log import Logger
 from concord_dissonance.clients.governance import GovernanceClient
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.ports.actions import key_of, occasion_of
-from concord_dissonance.ports.calls import PRINCIPAL
+from concord_dissonance.ports.calls import PRINCIPAL, repeated_id
 
 MOST_WAITING = 5
 """The most suggestions that wait in a space; conflicts keep the rest of dissonance's 20 places."""
@@ -56,7 +55,7 @@ class Suggestions:
                 self._log.info("not suggested", space=space, why="enough wait")
                 return None
             try:
-                request_id = hashlib.sha256(occasion_of(action).encode()).hexdigest()
+                request_id = repeated_id(occasion_of(action))
                 return await self._governance.suggest(
                     space, request_id, action, session_id=session_id, note=note
                 )

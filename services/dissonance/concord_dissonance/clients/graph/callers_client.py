@@ -16,7 +16,6 @@ from concord.graph.v1 import (
     session_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.channel.channel import connect
 
 from concord_dissonance.clients.graph import messages
 from concord_dissonance.clients.service_calls import in_name_of
@@ -29,15 +28,14 @@ MOST_SOURCES = 20
 
 
 class CallersGraphClient:
-    """Graph behind an address; every call carries its caller's own credential."""
+    """Graph over a channel without a token: every call carries its caller's own credential."""
 
-    def __init__(self, address: str) -> None:
-        self._channel: grpc.aio.Channel = connect(address, token=None)
-        self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
-        self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
-        self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
-        self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)
-        self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._conflicts = conflict_pb2_grpc.ConflictServiceStub(channel)
+        self._memories = memory_pb2_grpc.MemoryServiceStub(channel)
+        self._graph = graph_pb2_grpc.GraphServiceStub(channel)
+        self._sessions = session_pb2_grpc.SessionServiceStub(channel)
+        self._lineage = lineage_pb2_grpc.LineageServiceStub(channel)
 
     async def conflict(
         self,
@@ -152,7 +150,3 @@ class CallersGraphClient:
             older_id=older_id,
         )
         return (await in_name_of(who, self._lineage.AddLineage, request)).token
-
-    async def close(self) -> None:
-        """Close its connections."""
-        await self._channel.close()

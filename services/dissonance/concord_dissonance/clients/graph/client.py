@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from uuid import uuid4
 
+import grpc
 from concord.graph.v1 import (
     conflict_pb2,
     conflict_pb2_grpc,
@@ -20,12 +21,11 @@ from concord.graph.v1 import (
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import TokenIssuer
-from concord_chassis.channel.channel import connect
 from concord_chassis.channel.records import Body, SmallRecords
 from concord_models.budget import Cost
 
 from concord_dissonance.clients.graph import messages
-from concord_dissonance.clients.service_calls import OwnCalls, feed_token, own
+from concord_dissonance.clients.service_calls import OwnCalls, own
 from concord_dissonance.domain import model_spend
 from concord_dissonance.domain.errors import PairStale
 from concord_dissonance.domain.sides import Kind, RelationRule
@@ -45,18 +45,17 @@ _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONF
 
 
 class GraphClient:
-    """Graph behind an address."""
+    """Graph; `channel`: calls with dissonance's token for the feed unless they have another."""
 
-    def __init__(self, address: str, issuer: TokenIssuer) -> None:
+    def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer) -> None:
         self._call = OwnCalls(GRAPH, issuer, _SCOPES)
-        self._channel = connect(address, token=feed_token(issuer))
-        self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
-        self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
-        self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
-        self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
-        self._relations = relation_pb2_grpc.RelationServiceStub(self._channel)
-        self._records = SmallRecords(self._channel, self._call.metadata)
-        self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
+        self._feed = feed_pb2_grpc.ChangeFeedServiceStub(channel)
+        self._graph = graph_pb2_grpc.GraphServiceStub(channel)
+        self._memories = memory_pb2_grpc.MemoryServiceStub(channel)
+        self._lineage = lineage_pb2_grpc.LineageServiceStub(channel)
+        self._relations = relation_pb2_grpc.RelationServiceStub(channel)
+        self._records = SmallRecords(channel, self._call.metadata)
+        self._conflicts = conflict_pb2_grpc.ConflictServiceStub(channel)
 
     async def relations(self, space: str) -> Mapping[str, RelationRule]:
         """The declared rules of relations, by name."""
@@ -253,10 +252,6 @@ class GraphClient:
         if not recorded.conflict_id:
             raise PairStale
         return recorded.conflict_id
-
-    async def close(self) -> None:
-        """Close its connections."""
-        await self._channel.close()
 
 
 class DailyCostOfSpace:

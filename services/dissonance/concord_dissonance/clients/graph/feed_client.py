@@ -3,16 +3,16 @@
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 
+import grpc
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc, space_pb2, space_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.call.opaque import seal
-from concord_chassis.channel.channel import connect
 from concord_chassis.channel.records import Record, SmallRecords
 
 from concord_dissonance.clients.graph import messages
 from concord_dissonance.clients.graph.watching import replay, watch
-from concord_dissonance.clients.service_calls import OwnCalls, feed_token, own
+from concord_dissonance.clients.service_calls import OwnCalls, own
 from concord_dissonance.ports.feed import Changed, Followed, Heard, Lease, Position, Reached
 
 GRAPH = "graph"
@@ -36,17 +36,23 @@ _UNJUDGED = frozenset(
 
 
 class FeedClient:
-    """Graph behind an address. `holder`: the id of leases that the process drew at its start."""
+    """Graph, as `GraphClient` is given it; `follower`: without a deadline, for streams.
 
-    def __init__(self, address: str, issuer: TokenIssuer, holder: str) -> None:
-        service = feed_token(issuer)
+    `holder`: the id of leases that the process drew at its start.
+    """
+
+    def __init__(
+        self,
+        channel: grpc.aio.Channel,
+        follower: grpc.aio.Channel,
+        issuer: TokenIssuer,
+        holder: str,
+    ) -> None:
         self._call = OwnCalls(GRAPH, issuer, _SCOPES)
-        self._channel = connect(address, token=service)
-        self._follower = connect(address, token=service, cap=None)
-        self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
-        self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
-        self._records = SmallRecords(self._channel, self._call.metadata)
-        self._spaces = space_pb2_grpc.SpaceServiceStub(self._channel)
+        self._feed = feed_pb2_grpc.ChangeFeedServiceStub(channel)
+        self._watched = feed_pb2_grpc.ChangeFeedServiceStub(follower)
+        self._records = SmallRecords(channel, self._call.metadata)
+        self._spaces = space_pb2_grpc.SpaceServiceStub(channel)
         self._holder = holder
 
     async def spaces(self) -> Sequence[str]:
@@ -141,11 +147,6 @@ class FeedClient:
             space=space, name=FOLLOW, holder=self._holder, fencing_number=number
         )
         return bool((await own(GRAPH, self._feed.RenewLease(request))).renewed)
-
-    async def close(self) -> None:
-        """Close its connections."""
-        await self._follower.close()
-        await self._channel.close()
 
 
 def _is_before(since: Position, head: Position) -> bool:

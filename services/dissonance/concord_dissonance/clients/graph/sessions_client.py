@@ -1,8 +1,8 @@
 """Graph's sessions, read under dissonance's own name."""
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 
+import grpc
 from concord.graph.v1 import (
     feed_pb2,
     memory_pb2,
@@ -14,10 +14,10 @@ from concord.graph.v1 import (
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import TokenIssuer
-from concord_chassis.channel.channel import connect
 
 from concord_dissonance.clients.service_calls import OwnCalls
 from concord_dissonance.domain.sides import Micros
+from concord_dissonance.ports.calls import repeated_id
 
 GRAPH = "graph"
 PAGE = 200
@@ -32,15 +32,14 @@ _EARLIER = Micros(60_000_000)
 
 
 class SessionsClient:
-    """Graph behind an address."""
+    """Graph."""
 
-    def __init__(self, address: str, issuer: TokenIssuer) -> None:
+    def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer) -> None:
         self._call = OwnCalls(GRAPH, issuer, _SCOPES)
         self._ending = OwnCalls(GRAPH, issuer, frozenset({"graph:write"}))
-        self._channel = connect(address, token=None)
-        self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
-        self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)
-        self._spaces = space_pb2_grpc.SpaceServiceStub(self._channel)
+        self._memories = memory_pb2_grpc.MemoryServiceStub(channel)
+        self._sessions = session_pb2_grpc.SessionServiceStub(channel)
+        self._spaces = space_pb2_grpc.SpaceServiceStub(channel)
 
     async def idle(self, space: str, since: Micros) -> Sequence[session_pb2.Session]:
         """The sessions that go on and were last used before a time."""
@@ -58,7 +57,7 @@ class SessionsClient:
         last_use = session.last_use_time.ToMicroseconds()
         request = session_pb2.EndSessionRequest(
             # Every process that read this last use sends the same id, so the session ends once.
-            request_id=sha256(f"idle {last_use} {session.id}".encode()).hexdigest(),
+            request_id=repeated_id(f"idle {last_use} {session.id}"),
             session_id=session.id,
             last_use_time=session.last_use_time,
         )
@@ -123,7 +122,3 @@ class SessionsClient:
             for each in page.operations:
                 found.setdefault((each.item_id, each.principal), each)
         return list(found.values())
-
-    async def close(self) -> None:
-        """Close its connections."""
-        await self._channel.close()

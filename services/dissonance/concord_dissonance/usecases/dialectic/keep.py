@@ -1,6 +1,5 @@
 """Stores the parts of a synthesis that the caller wants to keep, in the caller's name."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.dialectic.resolutions import Contradiction
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.statements import Finding
-from concord_dissonance.ports.calls import Credential
+from concord_dissonance.ports.calls import Credential, repeated_id
 from concord_dissonance.usecases.record import record
 
 MOST_CHARACTERS = 20_000
@@ -57,12 +56,12 @@ class KeepSynthesis:
         speakers = list(dict.fromkeys(each.agent for each in theses if not each.memory))
         content = found.text[:MOST_CHARACTERS]
         memory_id, token = await self._callers.add_insight(
-            who, _own_id(request_id, "memory"), content, memory_ids, speakers
+            who, repeated_id(request_id, "memory"), content, memory_ids, speakers
         )
         constitutive = {e.memory.id for e in theses if e.memory and e.memory.side.is_constitutive}
         amended = [each for each in memory_ids if each not in constitutive] if amend else []
         for older_id in amended:
-            own_id = _own_id(request_id, f"amends {older_id}")
+            own_id = repeated_id(request_id, f"amends {older_id}")
             token = await self._callers.amend(who, own_id, memory_id, older_id)
         return dialectic_pb2.KeptSynthesis(memory_id=memory_id, amended_ids=amended, token=token)
 
@@ -93,7 +92,3 @@ def _finding(found: Conclusions, contradiction: Contradiction) -> Finding | None
     if one.id < other.id:
         return Finding(one, other, verdict)
     return Finding(other, one, verdict.swapped())
-
-
-def _own_id(request_id: str, part: str) -> str:
-    return hashlib.sha256(f"{request_id}\0{part}".encode()).hexdigest()
