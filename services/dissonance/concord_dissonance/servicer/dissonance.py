@@ -81,9 +81,7 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def DismissRun(
         self, request: pb.DismissRunRequest, context: Context
     ) -> pb.DismissRunResponse:
-        done = await self._reviews.dismiss_run(
-            credential(context), request.request_id, request.run_id, request.context
-        )
+        done = await self._reviews.dismiss_run(credential(context), request)
         return pb.DismissRunResponse(
             dismissed_count=done.dismissed_count, left_count=done.left_count, token=done.token
         )

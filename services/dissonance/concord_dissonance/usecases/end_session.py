@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from concord.dissonance.v1.dissonance_pb2 import RecurringFact
-from concord.graph.v1.session_pb2 import Session
+from concord.graph.v1.session_pb2 import EndSessionRequest, Session
 
 from concord_dissonance.clients.graph.callers_client import CallersGraphClient
 from concord_dissonance.clients.graph.sessions_client import SessionsClient
@@ -49,8 +49,9 @@ class EndSession:
         self, space: str, who: Credential, request_id: str, session_id: str
     ) -> Ended:
         """Ends a session in its caller's name. Raises `ServiceUnavailable`."""
-        session, token = await self._callers.end_session(who, request_id, session_id)
-        return await self.after(space, session, token)
+        request = EndSessionRequest(request_id=request_id, session_id=session_id)
+        done = await self._callers.end_session(who, request)
+        return await self.after(space, done.session, done.token)
 
     async def after(self, space: str, session: Session, fresh: str) -> Ended:
         """Checks an ended session's writes, and proposes recurring facts; idempotent.

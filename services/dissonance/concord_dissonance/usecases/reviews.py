@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from concord.dissonance.v1.dissonance_pb2 import DismissRunRequest
 from concord.governance.v1.proposal_pb2 import Proposal
 from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
@@ -50,7 +51,8 @@ class Reviews:
 
         An empty etag means the newest version, and is replaced by that. Raises `ItemUnknown`.
         """
-        conflict = await self._callers.conflict(who, decision.conflict_id)
+        asked = conflict_pb2.GetConflictRequest(id=decision.conflict_id)
+        conflict = await self._callers.conflict(who, asked)
         if conflict is None:
             raise ItemUnknown(decision.conflict_id)
         is_newest = not decision.etag
@@ -65,11 +67,14 @@ class Reviews:
             if not is_newest or refused.reason != _REUSED:
                 raise
         # The request came before: the newest version is the one that this decision made.
-        decision.etag = await self._callers.former_etag(who, conflict)
+        changed = conflict.modify_time.ToMicroseconds()
+        asked.as_of.record_time.FromMicroseconds(changed - 1)
+        former = await self._callers.conflict(who, asked)
+        decision.etag = former.etag if former else ""
         return await self._callers.decide(who, decision)
 
     async def dismiss_run(
-        self, who: Credential, request_id: str, run_id: str, context: str
+        self, who: Credential, request: DismissRunRequest
     ) -> conflict_pb2.DismissRunResponse:
         """Dismisses all potential conflicts of a run that the caller may dismiss alone.
 
@@ -77,8 +82,12 @@ class Reviews:
         """
         count = 0
         for number in itertools.count():
-            own_id = repeated_id(request_id, number)
-            done = await self._callers.dismiss_run(who, own_id, run_id, context)
+            part = conflict_pb2.DismissRunRequest(
+                request_id=repeated_id(request.request_id, number),
+                run_id=request.run_id,
+                context=request.context,
+            )
+            done = await self._callers.dismiss_run(who, part)
             count += done.dismissed_count
             if done.is_complete:
                 done.dismissed_count = count
@@ -96,7 +105,7 @@ class Reviews:
 
         Raises `ItemUnknown`.
         """
-        conflict = await self._callers.conflict(who, pair=pair)
+        conflict = await self._callers.conflict(who, conflict_pb2.GetConflictRequest(pair=pair))
         if conflict is None:
             etags = await self._callers.etags(who, (pair.first_id, pair.second_id))
             resolution.conflict_id = await self._graph.open_conflict(space, etags, resolution)

@@ -38,15 +38,9 @@ class CallersGraphClient:
         self._lineage = lineage_pb2_grpc.LineageServiceStub(channel)
 
     async def conflict(
-        self,
-        who: Credential,
-        conflict_id: str = "",
-        pair: conflict_pb2.ConflictPair | None = None,
+        self, who: Credential, request: conflict_pb2.GetConflictRequest
     ) -> conflict_pb2.Conflict | None:
-        """A conflict by its id or by its two sides."""
-        request = conflict_pb2.GetConflictRequest(id=conflict_id)
-        if pair is not None:
-            request = conflict_pb2.GetConflictRequest(pair=pair)
+        """A conflict by its id or by its two sides; None: there is none."""
         reply = await in_name_of(who, self._conflicts.GetConflict, request)
         return reply.conflict if reply.HasField("conflict") else None
 
@@ -55,14 +49,6 @@ class CallersGraphClient:
     ) -> conflict_pb2.ListConflictsResponse:
         """A page of conflicts."""
         return await in_name_of(who, self._conflicts.ListConflicts, query)
-
-    async def former_etag(self, who: Credential, conflict: conflict_pb2.Conflict) -> str:
-        """The version of a conflict before its last change; empty: it had none."""
-        request = conflict_pb2.GetConflictRequest(id=conflict.id)
-        changed = conflict.modify_time.ToMicroseconds()
-        request.as_of.record_time.FromMicroseconds(changed - 1)
-        found = await in_name_of(who, self._conflicts.GetConflict, request)
-        return found.conflict.etag
 
     async def etags(self, who: Credential, ids: Sequence[str]) -> Mapping[str, str]:
         """The versions of edges or memories, by id. Raises `ItemUnknown`."""
@@ -90,21 +76,16 @@ class CallersGraphClient:
                 return await in_name_of(who, self._conflicts.ReopenConflict, decision)
 
     async def dismiss_run(
-        self, who: Credential, request_id: str, run_id: str, context: str
+        self, who: Credential, request: conflict_pb2.DismissRunRequest
     ) -> conflict_pb2.DismissRunResponse:
         """Dismisses potential conflicts of a run, at most 500."""
-        request = conflict_pb2.DismissRunRequest(
-            request_id=request_id, run_id=run_id, context=context
-        )
         return await in_name_of(who, self._conflicts.DismissRun, request)
 
     async def end_session(
-        self, who: Credential, request_id: str, session_id: str
-    ) -> tuple[session_pb2.Session, str]:
-        """Ends a session; returns its record and a freshness token."""
-        request = session_pb2.EndSessionRequest(request_id=request_id, session_id=session_id)
-        reply = await in_name_of(who, self._sessions.EndSession, request)
-        return reply.session, reply.token
+        self, who: Credential, request: session_pb2.EndSessionRequest
+    ) -> session_pb2.EndSessionResponse:
+        """Ends a session."""
+        return await in_name_of(who, self._sessions.EndSession, request)
 
     async def sources(self, who: Credential, memory_ids: Sequence[str]) -> Sequence[Source]:
         """Live memories as sources of theses, also superseded ones; no read counts as a use.

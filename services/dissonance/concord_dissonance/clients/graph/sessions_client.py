@@ -32,7 +32,7 @@ _EARLIER = Micros(60_000_000)
 
 
 class SessionsClient:
-    """Graph."""
+    """Graph's sessions, over the channel of `GraphClient`."""
 
     def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer) -> None:
         self._call = OwnCalls(GRAPH, issuer, _SCOPES)
