@@ -36,7 +36,7 @@ from concord_dissonance.usecases.dialectic.by_model import ModelSynthesis, Synth
 from concord_dissonance.usecases.dialectic.runs import Run, RunId
 from concord_models.budget import Budget, Cost
 from concord_testing.chat_endpoint import Answer, Body, ChatEndpoint, completion, http, serving_chat
-from concord_testing.council import council_settings, data_of, step_answer, step_of, synthesizing
+from concord_testing.council import council_settings, data_of, step_of, synthesizing
 from concord_testing.daily_cost import Day
 
 YES, NO, FEE = "The permit is required.", "The permit is not required.", "It costs 3 euros."
@@ -107,7 +107,6 @@ def once(bad: Answer) -> Answer:
 
 GOOD: dict[str, Answer] = {
     "good": synthesizing,
-    "fenced": lambda body: completion(f"```json\n{json.dumps(step_answer(body))}\n```"),
     "wrong once": once(lambda _: completion("Well...")),
 }
 
@@ -115,7 +114,7 @@ GOOD: dict[str, Answer] = {
 @pytest.mark.parametrize("answer", GOOD.values(), ids=GOOD.keys())
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS.keys())
 async def test_a_usable_answer_counts(step: Step, answer: Answer) -> None:
-    """D8 D11 Fences are forgiven, and what passes is asked again; known ones cost nothing."""
+    """D8 D11 What passes is asked again; known answers cost nothing."""
     async with writer(answer) as (model, endpoint):
         found = await step(model)
         asked = len(endpoint.asked)

@@ -1,7 +1,5 @@
 """Translates events of runs, with their syntheses and reviews, into messages."""
 
-from typing import Any
-
 import grpc
 from concord.dissonance.v1 import dialectic_pb2 as pb
 from concord.dissonance.v1 import review_pb2
@@ -18,7 +16,6 @@ from concord_dissonance.domain.peer_review.report import ReviewRound, summary, w
 from concord_dissonance.domain.peer_review.review import (
     POINT,
     FailedReviewer,
-    FailureKind,
     PeerReview,
     Reviewer,
 )
@@ -125,7 +122,7 @@ def _synthesis(
 def _degraded(found: Degraded) -> pb.SynthesisDegraded:
     return pb.SynthesisDegraded(
         stage=enum_number(pb, "DIALECTIC_STAGE", found.stage),
-        failure=_failure_kind(found.failure.kind),
+        failure=enum_number(review_pb2, "REVIEWER_FAILURE", found.failure.kind),
         detail=found.failure.detail,
     )
 
@@ -187,7 +184,6 @@ def _contradiction(described: Described) -> pb.Contradiction:
 
 
 def _answer_review(found: AnswerReviewed) -> review_pb2.AnswerReview:
-    """A reviewed answer."""
     rounds = [_round(number, each) for number, each in enumerate(found.rounds, 1)]
     last, language = found.rounds[-1], found.language
     return review_pb2.AnswerReview(
@@ -201,17 +197,10 @@ def _answer_review(found: AnswerReviewed) -> review_pb2.AnswerReview:
 
 
 def _model_cost(cost: Cost) -> review_pb2.ModelCost:
-    """The cost of models."""
     return review_pb2.ModelCost(calls=cost.calls, tokens=cost.tokens, micros=cost.micros)
 
 
-def _failure_kind(kind: FailureKind) -> Any:  # the stubs' enums are no values
-    """The contract's number of the kind of a model's failure."""
-    return enum_number(review_pb2, "REVIEWER_FAILURE", kind)
-
-
 def _peer_review(number: int, said: PeerReview, *, is_cached: bool) -> review_pb2.PeerReview:
-    """A reviewer's review in a round."""
     message = review_pb2.PeerReview(
         reviewer=_reviewer(said.reviewer),
         round=number,
@@ -235,11 +224,10 @@ def _peer_review(number: int, said: PeerReview, *, is_cached: bool) -> review_pb
 
 
 def _failed_reviewer(number: int, failed: FailedReviewer) -> review_pb2.FailedReviewer:
-    """A reviewer that gave no review in a round."""
     return review_pb2.FailedReviewer(
         reviewer=_reviewer(failed.reviewer),
         round=number,
-        failure=_failure_kind(failed.kind),
+        failure=enum_number(review_pb2, "REVIEWER_FAILURE", failed.kind),
         detail=failed.detail,
     )
 
