@@ -65,7 +65,7 @@ def ruled(scoped: Sequence[Scoped]) -> Conclusions:
 def task() -> SynthesisTask:
     """Three theses, of which the first two contradict each other."""
     scoped = theses(YES, NO, FEE)
-    described = [Wording("en", scoped).described(each) for each in ruled(scoped).contradictions]
+    described = Wording("en", scoped).all_described(ruled(scoped).contradictions)
     assert len(described) == 1
     return SynthesisTask("Is it?", "en", [each.thesis for each in scoped], described)
 

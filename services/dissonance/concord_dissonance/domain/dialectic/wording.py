@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
@@ -11,26 +10,16 @@ from importlib import resources
 from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Clash, Scoped
 from concord_dissonance.domain.dialectic.phrases import PHRASES
 from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy
-from concord_dissonance.domain.dialectic.said import SaidSynthesis
+from concord_dissonance.domain.dialectic.said import (
+    SaidContradiction,
+    SaidSynthesis,
+    is_constitutive,
+)
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Thesis, WhyAside
 from concord_dissonance.domain.verdicts import ConflictClass, Reason
 
 _DENIALS = frozenset({Reason.NEGATION, Reason.ANTONYM})
-
-
-@dataclass(frozen=True, slots=True)
-class Worded:
-    """A contradiction in a model's words; rules word the empty fields."""
-
-    description: str = ""
-    resolution: str = ""
-    """The applied resolution."""
-    possible: tuple[str, ...] = ()
-    """Other possible resolutions."""
-
-
-BY_RULE = Worded()
 
 
 class Wording:
@@ -40,16 +29,39 @@ class Wording:
         self.language, self._theses = language, theses
         self._templates = _templates(language)
 
-    def described(self, found: Contradiction, said: Worded = BY_RULE) -> Described:
-        """Put a contradiction into words."""
+    def all_described(
+        self,
+        found: Sequence[Contradiction],
+        said: Sequence[SaidContradiction] = (),
+        words: SaidSynthesis | None = None,
+    ) -> list[Described]:
+        """Put contradictions into words: those of a model, `said` and `words`, where there are any.
+
+        A resolution that involves a constitutive memory has no words of the model.
+        """
+        by_pair = {each.pair: each for each in said}
+        return [
+            self._described(
+                each,
+                by_pair.get((each.clash.first, each.clash.second)),
+                words.resolutions[at].explanation
+                if words and not is_constitutive(each, self._theses)
+                else "",
+            )
+            for at, each in enumerate(found)
+        ]
+
+    def _described(
+        self, found: Contradiction, said: SaidContradiction | None, resolution: str
+    ) -> Described:
         values = self._values(found.clash.first, found.clash.second)
         name = "denial" if found.clash.verdict.reason in _DENIALS else "value"
         if found.clash.verdict.conflict is ConflictClass.NUANCE:
             name = "contained"
         return Described(
             found,
-            said.description or self._say(name, **values),
-            [*self._resolutions(found, said.resolution), *said.possible],
+            said.description if said else self._say(name, **values),
+            [*self._resolutions(found, resolution), *(said.resolutions if said else ())],
         )
 
     def ambiguity(self, found: Ambiguity) -> str:
@@ -60,17 +72,14 @@ class Wording:
         self,
         question: str,
         found: Conclusions,
-        worded: Sequence[Worded] = (),
+        said: Sequence[SaidContradiction] = (),
         words: SaidSynthesis | None = None,
     ) -> Synthesis:
-        """Compose the synthesis of some conclusions.
+        """Compose the synthesis of some conclusions, in a model's words where there are any.
 
-        `worded`: the contradictions in a model's words, in their order; empty if rules word them
-        all. `words`: the synthesis in a model's words.
         Open contradictions, ambiguities and texts set aside are listed below any model's text.
         """
-        each_worded = worded or [BY_RULE] * len(found.contradictions)
-        described = [*map(self.described, found.contradictions, each_worded)]
+        described = self.all_described(found.contradictions, said, words)
         text, reasoning = (words.text, words.reasoning) if words else ("", "")
         ambiguities = [self.ambiguity(each) for each in found.ambiguities]
         return Synthesis(

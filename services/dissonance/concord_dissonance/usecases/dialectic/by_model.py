@@ -19,13 +19,12 @@ from concord_dissonance.domain.dialectic.said import (
     SaidSynthesis,
     SourceText,
     SynthesisTask,
-    is_constitutive,
     resolved,
     united,
 )
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Source, Thesis
-from concord_dissonance.domain.dialectic.wording import Worded, Wording
+from concord_dissonance.domain.dialectic.wording import Wording
 from concord_dissonance.domain.errors import ModelBudgetSpent, SynthesizerMissing
 from concord_dissonance.ports.models import Asked, ModelSynthesizer
 from concord_dissonance.usecases.dialectic.runs import Run, Stage
@@ -155,7 +154,7 @@ class ModelSynthesis:
         if words is not None:
             found = resolved(found, words.resolutions, theses)
         await self._budget.correct(self._reserved, self._spent)
-        return wording.synthesis(question, found, _worded(found, said, words, theses), words)
+        return wording.synthesis(question, found, said, words)
 
     async def _contradictions(self, run: Run, task: SynthesisTask) -> Sequence[SaidContradiction]:
         if len(task.theses) < 2:
@@ -175,8 +174,7 @@ class ModelSynthesis:
         if not task.theses:
             return None
         run.say(Stage.SYNTHESIS, 65)
-        worded = _worded(found, said, None, ())
-        described = [*map(wording.described, found.contradictions, worded)]
+        described = wording.all_described(found.contradictions, said)
         whole = replace(task, contradictions=described)
         return await self._ask(Stage.SYNTHESIS, lambda: self._model.synthesis(whole))
 
@@ -198,28 +196,3 @@ class ModelSynthesis:
             return None
         self._has_answered = True
         return asked.said
-
-
-def _worded(
-    found: Conclusions,
-    said: Sequence[SaidContradiction],
-    words: SaidSynthesis | None,
-    theses: Sequence[Scoped],
-) -> list[Worded]:
-    """Return the model's words for each contradiction.
-
-    A resolution that involves a constitutive memory has no words of the model.
-    """
-    by_pair = {each.pair: each for each in said}
-    worded = []
-    for at, each in enumerate(found.contradictions):
-        described = by_pair.get((each.clash.first, each.clash.second))
-        is_own = words is not None and not is_constitutive(each, theses)
-        worded.append(
-            Worded(
-                described.description if described else "",
-                words.resolutions[at].explanation if words and is_own else "",
-                described.resolutions if described else (),
-            )
-        )
-    return worded

@@ -114,7 +114,7 @@ class Synthesize:
         each other are kept.
         """
         wording = Wording(task.language, _scoped(batches))
-        described = [*map(wording.described, ruled.contradictions)]
+        described = wording.all_described(ruled.contradictions)
         by_rule = replace(task, theses=ruled.theses, contradictions=described)
         read = await model.theses(run, by_rule, sources, batches)
         theses = _scoped(read)
