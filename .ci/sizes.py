@@ -21,7 +21,7 @@ ROOMS = {
     "gateway/concord_gateway": 3585,
     "gateway/mcp_server": 3039,
     "protos/concord": 7897,
-    "services/dissonance": 12505,
+    "services/dissonance": 11554,
     "services/governance": 8970,
     "services/graph": 26025,
     "services/libs/attestation": 1828,

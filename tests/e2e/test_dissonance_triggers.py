@@ -7,9 +7,9 @@ import pytest
 import pytest_asyncio
 from concord.graph.v1 import conflict_pb2, feed_pb2, session_pb2, space_pb2
 from concord.type.v1 import type_pb2
-from concord_dissonance.adapters.graph.sessions_client import SessionsClient
+from concord_dissonance.clients.graph.feed_client import FeedClient
+from concord_dissonance.clients.graph.sessions_client import SessionsClient
 from concord_dissonance.domain.errors import ServiceRefused
-from concord_dissonance.ports.sessions import Session
 from concord_dissonance.usecases import follow, idle
 from dissonance_over_graph import ETERNAL, Dissonant, Space, dissonant, waiting
 from governed_world import SECOND, STATUS, Party, World, eventually, request_id
@@ -183,7 +183,7 @@ async def test_a_space_that_refuses_keeps_no_session_of_another_open(
     """M7 Such as a deleted one, whose sessions stay as they are."""
     end_idle = SessionsClient.end_idle
 
-    async def refusing(client: SessionsClient, space: str, session: Session) -> None:
+    async def refusing(client: SessionsClient, space: str, session: session_pb2.Session) -> None:
         if space == "one":
             raise ServiceRefused("graph", "ERROR_REASON_SPACE_DELETED")
         await end_idle(client, space, session)
@@ -283,7 +283,7 @@ async def test_a_death_between_work_and_position_does_nothing_twice(
             await home.declare("LIVES_IN")
             await home.add(OPEN, facts=[fact("Ada", "LIVES_IN", "Berlin")])
             followed = await eventually(works.position)
-            dying.setattr(SessionsClient, "note_followed", _never)
+            dying.setattr(FeedClient, "note_reached", _never)
             paris = fact("Ada", "LIVES_IN", "Paris")
             await home.add("She moved.", kind=REFLECTION, facts=[paris])
             await found(home)

@@ -14,9 +14,11 @@ from concord.governance.v1 import access_pb2, audit_pb2, proposal_pb2
 from concord.graph.v1 import feed_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
+from concord_chassis.channel.channel import connect
 from concord_chassis.observe.log import json_lines
-from concord_dissonance.adapters.graph import watching
-from concord_dissonance.adapters.graph.client import GraphClient as DissonanceGraph
+from concord_dissonance.clients.graph import watching
+from concord_dissonance.clients.graph.feed_client import FeedClient
+from concord_dissonance.clients.service_calls import feed_token
 from concord_dissonance.ports.feed import Position
 from concord_governance.adapters.graph import client as governance_graph
 from concord_governance.domain.access import MOST_SPACES
@@ -175,12 +177,13 @@ async def test_dissonance_follows_over_several_streams(tmp_path: Path, named: li
     async with run(tmp_path, WordEmbedder()) as system:
         for space in spaces:
             await system.add(type_pb2.Memory(content="A harbour."), space=space)
-        graph = DissonanceGraph(system.graph.address, system.graph.issuer)
+        channel = connect(system.graph.address, token=feed_token(system.graph.issuer), cap=None)
+        feed = FeedClient(channel, channel, system.graph.issuer, "one")
         heard: list[str] = []
         following = asyncio.Event()
 
         async def hear() -> None:
-            async for each in graph.heard():
+            async for each in feed.heard():
                 if each is None:
                     following.set()
                 elif following.is_set():
@@ -193,11 +196,11 @@ async def test_dissonance_follows_over_several_streams(tmp_path: Path, named: li
         async with asyncio.timeout(SECONDS):
             while set(heard) != {*spaces, "b"}:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
-        all_of_it = await graph.changed("c", None)
-        changed = await graph.changed("c", Position(all_of_it.head.epoch, 1))
+        all_of_it = await feed.changed("c", None)
+        changed = await feed.changed("c", Position(all_of_it.head.epoch, 1))
         task.cancel()
         await asyncio.wait([task])
-        await graph.close()
+        await channel.close()
 
     assert changed.ids == {"two"}
     assert (changed.head.seq, changed.everything) == (2, False)

@@ -14,7 +14,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller, TokenIssuer
 from concord_chassis.channel.channel import connect
 from concord_chassis.server.key_files import read_private_key
-from concord_dissonance.adapters.decisions import conflict_of
+from concord_dissonance.ports.actions import conflict_of
 from neo4j import GraphDatabase
 
 from tests.composed import mixed_load

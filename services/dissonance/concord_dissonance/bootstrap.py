@@ -10,6 +10,7 @@ from concord.dissonance.v1 import (
     dissonance_pb2_grpc,
 )
 from concord_chassis.call.identity import TokenIssuer
+from concord_chassis.channel.channel import connect
 from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.observe.metrics import Metrics, Values
 from concord_chassis.server.background import Background
@@ -17,13 +18,13 @@ from concord_chassis.server.server import Registration
 from concord_chassis.server.workers import Workers
 from concord_models.budget import Budget, Cost, Meter
 
-from concord_dissonance.adapters.governance.client import GovernanceClient
-from concord_dissonance.adapters.graph.callers_client import CallersGraphClient
-from concord_dissonance.adapters.graph.client import GraphClient
-from concord_dissonance.adapters.graph.leases_client import LeasesClient
-from concord_dissonance.adapters.graph.sessions_client import SessionsClient
-from concord_dissonance.adapters.search.callers_client import CallersSearchClient
-from concord_dissonance.adapters.search.client import SearchClient
+from concord_dissonance.clients.governance import GovernanceClient
+from concord_dissonance.clients.graph.callers_client import CallersGraphClient
+from concord_dissonance.clients.graph.client import GraphClient
+from concord_dissonance.clients.graph.feed_client import FeedClient
+from concord_dissonance.clients.graph.sessions_client import SessionsClient
+from concord_dissonance.clients.search import CAP, SearchClient
+from concord_dissonance.clients.service_calls import feed_token
 from concord_dissonance.config import Addresses
 from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.domain.sides import Micros
@@ -69,14 +70,18 @@ class DissonanceApp:
     def __init__(
         self, addresses: Addresses, issuer: TokenIssuer, *, clock: Clock, holder: str, log: Logger
     ) -> None:
-        graph = GraphClient(addresses.graph_address, issuer)
-        callers = CallersGraphClient(addresses.graph_address)
-        search = SearchClient(addresses.search_address, issuer)
-        callers_search = CallersSearchClient(addresses.search_address)
-        governance = GovernanceClient(addresses.governance_address, issuer)
-        sessions = SessionsClient(addresses.graph_address, issuer)
-        leases = LeasesClient(addresses.graph_address, issuer, holder)
-        self._clients = (graph, callers, search, callers_search, governance, sessions, leases)
+        token = feed_token(issuer)
+        own = connect(addresses.graph_address, token=token)
+        follower = connect(addresses.graph_address, token=token, cap=None)
+        of_callers = connect(addresses.graph_address, token=None)
+        to_search = connect(addresses.search_address, token=None, cap=CAP)
+        to_governance = connect(addresses.governance_address, token=None)
+        self._channels = (own, follower, of_callers, to_search, to_governance)
+        graph, sessions = GraphClient(own, issuer), SessionsClient(own, issuer)
+        feed = FeedClient(own, follower, issuer, holder)
+        callers = CallersGraphClient(of_callers)
+        search = SearchClient(to_search, issuer)
+        governance = GovernanceClient(to_governance, issuer)
         # One thread: the judges are Python code, and the interpreter's lock runs one at a time.
         self._workers = Workers(1, "judges")
         self.background = Background(log)
@@ -93,11 +98,11 @@ class DissonanceApp:
         recurring = ProposeRecurring(graph, sessions, governance, suggestions)
         end_session = EndSession(sessions, callers, check_written, recurring)
         self._follow = Follow(
-            feed=graph,
-            leases=leases,
+            feed=feed,
             proposals=Proposals(graph, governance, log),
             triggers=Triggers(
                 graph=graph,
+                feed=feed,
                 sessions=sessions,
                 check=check_written,
                 amendments=amendments,
@@ -107,7 +112,7 @@ class DissonanceApp:
             background=self.background,
             log=log,
         )
-        self._idle = EndIdleSessions(sessions, clock, self.background, log)
+        self._idle = EndIdleSessions(feed, sessions, clock, self.background, log)
         self.registrations: Sequence[Registration] = (
             Registration(
                 dissonance_pb2.DESCRIPTOR.services_by_name["DissonanceService"],
@@ -115,7 +120,7 @@ class DissonanceApp:
                 DissonanceServicer(
                     classify=ClassifyPairs(graph, self._workers, models),
                     check=Check(graph, examine, clock),
-                    detect=Detect(graph, examine, suggestions),
+                    detect=Detect(graph, feed, examine, suggestions),
                     reviews=Reviews(graph, callers, governance),
                     end_session=end_session,
                     amendments=amendments,
@@ -129,7 +134,7 @@ class DissonanceApp:
                 DialecticServicer(
                     runs=self._runs,
                     synthesize=Synthesize(
-                        self._workers, callers, callers_search, KeepSynthesis(graph, callers)
+                        self._workers, callers, search, KeepSynthesis(graph, callers)
                     ),
                     by_model=SynthesizeByModel(
                         self._council.synthesizer if self._council else None,
@@ -193,8 +198,8 @@ class DissonanceApp:
             await judge.close()
         if self._council is not None:
             await self._council.close()
-        for client in self._clients:
-            await client.close()
+        for channel in self._channels:
+            await channel.close()
 
 
 def build(

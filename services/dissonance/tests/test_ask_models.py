@@ -71,20 +71,28 @@ class Model:
         """Nothing is open."""
 
 
-def asking(*judges: Model, request: Cost = MANY, spaces: Sequence[str] = ("home",)) -> AskModels:
+def asking(*judges: Model, request: Cost = MANY) -> AskModels:
     """The use case at two millionths a token."""
     return AskModels(
         judges,
         lambda _: Budget(request, MANY, Day(), micros_per_1000_tokens=2_000),
-        frozenset(spaces),
+        frozenset({"home"}),
         lambda: Micros(0),
     )
 
 
+async def ask(
+    models: AskModels, count: int, before: Sequence[Said] = (), *, is_dry: bool = False
+) -> tuple[list[Said], Coverage]:
+    """Ask about pairs, by default of unknown words; return what was said and covered."""
+    covered = Coverage()
+    asked = models.begin("home", covered, is_dry=is_dry)
+    return await models(asked, pairs(count), before or [UNKNOWN] * count), covered
+
+
 async def test_models_are_asked_where_the_exact_judges_abstained() -> None:
     """D4 A verdict stands, and so does an abstention that says there is nothing to compare."""
-    model, covered = Model(), Coverage()
-    models = asking(model)
+    model = Model()
     exact = Verdict(ConflictClass.NONE, Judge.STRUCTURAL, Reason.SAME_VALUE, 1.0)
     before: list[Said] = [
         exact,
@@ -93,7 +101,7 @@ async def test_models_are_asked_where_the_exact_judges_abstained() -> None:
         UNKNOWN,
     ]
 
-    said = await models(models.begin("home", covered), pairs(4), before)
+    said, covered = await ask(asking(model), 4, before)
 
     assert said[:3] == before[:3]
     assert isinstance(said[3], Verdict)
@@ -112,23 +120,11 @@ async def test_edges_are_shown_to_no_model() -> None:
     assert not model.asked
 
 
-async def test_memories_go_to_an_endpoint_only_where_that_is_switched_on() -> None:
-    """D11 Another space's memories are shown to the local model alone."""
-    remote, local = Model(), Model(kind=Judge.NLI)
-    models = asking(local, remote)
-
-    await models(models.begin("elsewhere", Coverage()), pairs(1), [UNKNOWN])
-
-    assert local.asked == [("a0", "b0")]
-    assert not remote.asked
-
-
 async def test_the_next_judge_is_asked_when_one_abstains() -> None:
     """D4 From cheap to dear: the endpoint is asked what the local model cannot say."""
     local, remote = Model(kind=Judge.NLI), Model()
-    models = asking(local, remote)
 
-    (said,) = await models(models.begin("home", Coverage()), pairs(1), [UNKNOWN])
+    (said,), _ = await ask(asking(local, remote), 1)
 
     assert isinstance(said, Verdict)
     assert local.asked == remote.asked == [("a0", "b0")]
@@ -136,12 +132,10 @@ async def test_the_next_judge_is_asked_when_one_abstains() -> None:
 
 async def test_a_slow_model_ends_before_the_caller_s_deadline() -> None:
     """D1 D11 What the others said is not lost with the call; the pair counts as not asked about."""
-    slow, covered = Model(seconds=30.0), Coverage()
-    models = asking(slow)
     deadline.enter(RESERVE + 0.1)
 
     async with asyncio.timeout(RESERVE):
-        said = await models(models.begin("home", covered), pairs(1), [UNKNOWN])
+        said, covered = await ask(asking(Model(seconds=30.0)), 1)
 
     assert said == [UNKNOWN]
     assert (covered.is_degraded, dict(covered.skipped)) == (True, {"LLM_NO_TIME": 1})
@@ -149,10 +143,9 @@ async def test_a_slow_model_ends_before_the_caller_s_deadline() -> None:
 
 async def test_a_model_that_fails_leaves_a_degraded_check() -> None:
     """D1 D11 What it said before stands; what it was not asked about is counted."""
-    model, covered = Model(fails_after=3), Coverage()
-    models = asking(model)
+    model = Model(fails_after=3)
 
-    said = await models(models.begin("home", covered), pairs(20), [UNKNOWN] * 20)
+    said, covered = await ask(asking(model), 20)
 
     assert sum(isinstance(each, Verdict) for each in said) == 3
     assert covered.is_degraded
@@ -166,8 +159,8 @@ async def test_how_pairs_ended_is_counted_by_judge() -> None:
     exact: Said = Verdict(ConflictClass.NONE, Judge.STRUCTURAL, Reason.SAME_VALUE, 1.0)
     sure: Said = Verdict(ConflictClass.CONTRADICTION, Judge.LEXICAL, Reason.NUMBER, 1.0)
 
-    await models(models.begin("home", Coverage()), pairs(4), [exact, sure, UNKNOWN, UNKNOWN])
-    await models(models.begin("home", Coverage(), is_dry=True), pairs(1), [exact])
+    await ask(models, 4, [exact, sure, UNKNOWN, UNKNOWN])
+    await ask(models, 1, [exact], is_dry=True)
 
     assert models.outcomes == {
         ("STRUCTURAL", "NONE"): 1,
@@ -181,10 +174,9 @@ async def test_how_pairs_ended_is_counted_by_judge() -> None:
 @pytest.mark.parametrize("limit", [Cost(5, 10**6, 10**6), Cost(99, 50, 10**6), Cost(99, 999, 100)])
 async def test_a_spent_budget_leaves_a_degraded_check(limit: Cost) -> None:
     """D11 Calls, tokens and money each end the asking, and the reply says what they came to."""
-    model, covered = Model(), Coverage()
-    models = asking(model, request=limit)
+    model = Model()
 
-    said = await models(models.begin("home", covered), pairs(20), [UNKNOWN] * 20)
+    said, covered = await ask(asking(model, request=limit), 20)
 
     assert sum(isinstance(each, Verdict) for each in said) == len(model.asked) == 5
     assert covered.skipped == {"LLM_BUDGET_SPENT": 15}
@@ -192,24 +184,10 @@ async def test_a_spent_budget_leaves_a_degraded_check(limit: Cost) -> None:
     assert (covered.model_calls, covered.model_tokens, covered.model_micros) == (5, 50, 100)
 
 
-async def test_a_dry_check_asks_nothing_and_says_what_it_would_cost() -> None:
-    """D11 The estimate is of every pair that a model would be asked about."""
-    model, covered = Model(), Coverage()
-    models = asking(model)
-
-    said = await models(models.begin("home", covered, is_dry=True), pairs(7), [UNKNOWN] * 7)
-
-    assert said == [UNKNOWN] * 7
-    assert not model.asked
-    assert (covered.model_calls, covered.model_tokens, covered.model_micros) == (7, 70, 140)
-    assert not covered.is_degraded
-
-
 async def test_few_questions_are_under_way_at_once() -> None:
     """D11 A check sends at most four questions at a time."""
     model = Model()
-    models = asking(model)
 
-    await models(models.begin("home", Coverage()), pairs(40), [UNKNOWN] * 40)
+    await ask(asking(model), 40)
 
     assert model.most_at_once <= 4

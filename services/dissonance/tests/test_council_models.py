@@ -13,9 +13,9 @@ import pytest
 from concord_chassis.observe.log import json_lines
 from concord_dissonance.adapters.openai_council.council import OpenAiCouncil
 from concord_dissonance.adapters.openai_council.settings import CouncilSettings
+from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.peer_review.criteria import Criterion, criteria_set
 from concord_dissonance.domain.peer_review.review import (
-    FailedReviewer,
     FailureKind,
     PeerReview,
     Recommendation,
@@ -77,8 +77,6 @@ def turns(*replies: Callable[[Body], Any]) -> Answer:
 
 GOOD: dict[str, Answer] = {
     "good": reviewing,
-    "fenced": lambda body: completion(f"```json\n{json.dumps(review_of(body))}\n```"),
-    "enum in capitals": lambda body: reviewing(body, recommendation="APPROVE"),
     "wrong once": turns(lambda _: completion("Well..."), reviewing),
     "a shape of its own once": turns(lambda _: completion('{"score": 8}'), reviewing),
     "index out of range once": turns(
@@ -104,7 +102,7 @@ GOOD: dict[str, Answer] = {
 
 @pytest.mark.parametrize("answer", GOOD.values(), ids=GOOD.keys())
 async def test_a_usable_review_counts(answer: Answer) -> None:
-    """D9 D11 Fences and capitals are forgiven, and what passes is asked again."""
+    """D9 D11 What passes is asked again; another format is asked for where one is refused."""
     async with council(answer) as (models, _):
         found = (await models.reviewers[0].review(TASK)).said
 
@@ -123,8 +121,6 @@ def criteria(*indices: int, score: object = 8) -> list[dict[str, Any]]:
 
 FAILING: dict[str, tuple[Answer, FailureKind]] = {
     "wrong schema": (lambda _: completion('{"score": 8}'), FailureKind.MALFORMED),
-    "prose": (lambda _: completion("Approved."), FailureKind.MALFORMED),
-    "unknown enum": (lambda body: reviewing(body, recommendation="accept"), FailureKind.MALFORMED),
     "index out of range": (
         lambda body: reviewing(body, criteria=criteria(0, 1, 2, 3, 5)),
         FailureKind.MALFORMED,
@@ -153,7 +149,6 @@ FAILING: dict[str, tuple[Answer, FailureKind]] = {
         lambda body: completion(json.dumps(review_of(body, overall_score=float("nan")))),
         FailureKind.MALFORMED,
     ),
-    "more than asked": (lambda body: reviewing(body, verdict="APPROVED"), FailureKind.MALFORMED),
     "a refusal": (lambda _: completion(None, refusal="no"), FailureKind.MALFORMED),
     "no completion": (lambda _: http(200, b"<html>"), FailureKind.MALFORMED),
     "empty and out of tokens": (lambda _: completion("", finish="length"), FailureKind.CUT_OFF),
@@ -184,10 +179,10 @@ async def test_an_unusable_review_is_none(answer: Answer, kind: FailureKind) -> 
     async with council(answer, seconds=seconds, log=told) as (models, _):
         found = (await models.reviewers[0].review(TASK)).said
 
-    assert isinstance(found, FailedReviewer)
-    assert (found.kind, found.reviewer.name) == (kind, "one")
+    assert isinstance(found, ModelFailure)
+    assert found.kind is kind
     assert found.detail
-    for secret in (SECRET, TASK.answer, "Approved."):
+    for secret in (SECRET, TASK.answer):
         assert secret not in told.getvalue() + found.detail
 
 
@@ -313,8 +308,8 @@ async def test_a_reviser_writes_an_answer_and_nothing_else() -> None:
         assert models.reviser is not None
         none = await models.reviser.revise(TASK, [])
 
-    assert (found.answer, found.failure) == ("A permit is needed, except for sheds.", "")
+    assert found.said == "A permit is needed, except for sheds."
     data = json.loads(endpoint.asked[0]["messages"][1]["content"])
     assert data["weaknesses"] == ["No exception is named."]
-    assert none.answer == ""
-    assert "shape" in none.failure
+    assert isinstance(none.said, ModelFailure)
+    assert "shape" in none.said.detail

@@ -12,7 +12,6 @@ from concord_dissonance.domain.dialectic.contradictions import (
     pairs_of,
 )
 from concord_dissonance.domain.dialectic.extraction import extend, extract, sentences_of
-from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy, resolve
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Claim, Source, WhyAside
@@ -20,7 +19,6 @@ from concord_dissonance.domain.dialectic.wording import Wording
 from concord_dissonance.domain.sides import Micros, Rules
 from concord_dissonance.domain.verdicts import ConflictType, Severity
 
-PHRASES = Phrases()
 YEAR = 31_557_600_000_000
 C, T, S, H, R = (
     Strategy.CONTEXTUALIZATION,
@@ -40,8 +38,8 @@ LEGAL, FACTUAL, TEMPORAL, REGIONAL, METHOD = (
 
 def theses(*claims: Claim) -> list[Scoped]:
     """Return the theses of claims of two agents in turn."""
-    batches = [extract(Source("AB"[at % 2], [each]), PHRASES) for at, each in enumerate(claims)]
-    return [Scoped(thesis, PHRASES) for batch in batches for thesis in batch.theses]
+    batches = [extract(Source("AB"[at % 2], [each])) for at, each in enumerate(claims)]
+    return [Scoped(thesis) for batch in batches for thesis in batch.theses]
 
 
 def contradiction(one: Claim, other: Claim) -> Contradiction | None:
@@ -188,7 +186,7 @@ def test_what_may_both_hold_is_ambiguous_and_no_contradiction() -> None:
 
 def batch(text: str = "", *claims: Claim) -> Batch:
     """Return what becomes of an agent's result."""
-    return extract(Source("A", claims, text), PHRASES)
+    return extract(Source("A", claims, text))
 
 
 @pytest.mark.parametrize(
@@ -273,7 +271,7 @@ def test_a_models_thesis_has_the_words_of_its_source(
 ) -> None:
     """D8 In any form; what it invents, or turns round, is set aside for all its quotes."""
     source = Source("A", text="The bridge is open to lorries. Tea is hot.")
-    found = extend(source, extract(source, PHRASES), [], [Claim(claim, (quote,))], PHRASES)
+    found = extend(source, extract(source), [], [Claim(claim, (quote,))])
 
     assert (claim in [each.claim for each in found.theses]) == is_thesis
     aside = [] if is_thesis else [(claim, WhyAside.UNSUPPORTED)]

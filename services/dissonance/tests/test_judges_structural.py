@@ -147,14 +147,6 @@ def test_a_value_within_another_is_a_nuance_at_most() -> None:
     )
 
 
-def test_a_side_that_says_what_it_replaces_is_newer() -> None:
-    """D4 Before anything else, also where nothing is declared."""
-    newer = fact("Rome", 1, supersedes=frozenset({"Bonn"}))
-
-    said = judged(fact("Bonn", 2), newer, RelationRule())
-    assert told(said) == (ConflictClass.EVOLUTION, Reason.SUPERSEDES, Older.FIRST)
-
-
 def test_a_constitutive_side_is_critical() -> None:
     """D2 How much hangs on a conflict."""
     said = judged(fact("Bonn"), fact("Rome", is_constitutive=True))

@@ -21,7 +21,7 @@ from concord_dissonance.domain.verdicts import (
     Older,
     Verdict,
 )
-from concord_models.budget import Budget, BudgetSpent, Cost
+from concord_models.budget import Budget, Cost
 from concord_models.chat import ChatModel
 from concord_models.endpoint import ModelEndpoint, RetryPolicy
 from concord_testing.chat_endpoint import Answer, ChatEndpoint, completion, http, serving_chat
@@ -33,9 +33,9 @@ OPEN = Side("a", Kind.FACT, "The shop on Mill Lane is open on Sundays.")
 SHUT = Side("b", Kind.FACT, "On Sundays nobody gets into the shop on Mill Lane.")
 
 
-def budget(request: Cost = MANY) -> Budget:
+def budget() -> Budget:
     """A budget of one request."""
-    return Budget(request, MANY, Day(), micros_per_1000_tokens=100)
+    return Budget(MANY, MANY, Day(), micros_per_1000_tokens=100)
 
 
 def given(body: dict[str, Any]) -> dict[str, Any]:
@@ -113,13 +113,6 @@ async def test_swapping_the_pair_swaps_the_verdict() -> None:
     assert backward.swapped() == forward
 
 
-async def test_a_verdict_that_depends_on_the_order_is_none() -> None:
-    """D4 A model that calls whatever comes first the earlier one has said nothing."""
-    words = {"first_words": "Sundays", "second_words": "Sundays"}
-    async with judging(lambda _: said("evolution", earlier="first", **words)) as (judge, _):
-        assert await judge.judge(OPEN, SHUT, budget()) == Abstention(Abstained.ORDER_DEPENDENT)
-
-
 async def test_an_unsure_model_abstains() -> None:
     """D4 "Unsure" is an abstention, and asked once."""
     async with judging(lambda _: said("unsure")) as (judge, endpoint):
@@ -128,13 +121,8 @@ async def test_an_unsure_model_abstains() -> None:
 
 
 UNUSABLE: dict[str, Answer] = {
-    "closed connection": lambda _: None,
-    "too slow": lambda _: 5.0,
-    "rate limited": lambda _: http(429, b"{}", "Retry-After: 0"),
     "failing": lambda _: http(500, b"{}"),
     "refusing the key": lambda _: http(401, b"{}"),
-    "no JSON": lambda _: http(200, b"<html>proxy</html>"),
-    "cut off": lambda _: completion('{"relation": "no', finish="length"),
     "prose": lambda _: completion("They contradict one another."),
     "an unknown relation": lambda _: said("enmity"),
     "an unknown type": lambda _: said("none", type="political"),
@@ -184,14 +172,6 @@ async def test_the_same_texts_are_asked_about_once() -> None:
     assert first == again
     assert asked == 2
     assert len(endpoint.asked) == 4
-
-
-async def test_a_spent_budget_asks_nothing() -> None:
-    """D11 Beyond the budget no question is sent."""
-    async with judging(honest) as (judge, endpoint):
-        with pytest.raises(BudgetSpent):
-            await judge.judge(OPEN, SHUT, budget(Cost(1_000, 10, 1_000)))
-    assert not endpoint.asked
 
 
 async def test_long_texts_are_not_sent() -> None:

@@ -9,9 +9,9 @@ from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.type.v1 import type_pb2
 from concord_chassis.call import deadline
 from concord_chassis.server.workers import Workers
+from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.sides import Micros, Rules, Side
 from concord_dissonance.domain.verdicts import Abstained, Abstention, Verdict
-from concord_dissonance.ports.graph import Graph
 from concord_dissonance.servicer import incoming
 from concord_dissonance.usecases import classify
 from concord_dissonance.usecases.ask_models import AskModels
@@ -75,7 +75,7 @@ async def test_pairs_beyond_the_callers_time_are_left_and_named(
     models = AskModels((), lambda _: nothing, frozenset(), lambda: Micros(0))
     with closing(Workers(1, "judges")) as workers:
         deadline.enter(deadline.RESERVE + 0.5)
-        ask = classify.ClassifyPairs(cast(Graph, None), workers, models)  # no fact: not asked
+        ask = classify.ClassifyPairs(cast(GraphClient, None), workers, models)  # no fact: not asked
         said, coverage = await ask("default", pairs, rules_only=True)
         answered.set()
 

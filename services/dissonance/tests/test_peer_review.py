@@ -3,7 +3,7 @@
 from itertools import product
 
 import pytest
-from concord_dissonance.domain.errors import CriteriaInvalid, QuorumMissed
+from concord_dissonance.domain.errors import FieldInvalid
 from concord_dissonance.domain.peer_review.council import Approval, conclude, consensus
 from concord_dissonance.domain.peer_review.criteria import (
     SETS,
@@ -23,8 +23,6 @@ from concord_dissonance.domain.peer_review.review import (
     Role,
 )
 from concord_dissonance.domain.sides import Micros
-from hypothesis import given
-from hypothesis import strategies as st
 
 GENERAL = criteria_set("general", "en")
 APPROVE, REVISE, REJECT = Recommendation
@@ -83,18 +81,9 @@ FOUR = {
     (0, 4, 0): "conditional", (0, 3, 1): "conditional", (0, 2, 2): "conditional",
     (1, 0, 3): "rejected", (0, 1, 3): "rejected", (0, 0, 4): "rejected",
 }  # fmt: skip
-FIVE = {
-    (5, 0, 0): "approved", (4, 1, 0): "approved", (4, 0, 1): "approved",
-    (3, 2, 0): "conditional", (3, 1, 1): "conditional", (3, 0, 2): "conditional",
-    (2, 3, 0): "conditional", (2, 2, 1): "conditional", (2, 1, 2): "conditional",
-    (1, 4, 0): "conditional", (1, 3, 1): "conditional", (1, 2, 2): "conditional",
-    (0, 5, 0): "conditional", (0, 4, 1): "conditional", (0, 3, 2): "conditional",
-    (2, 0, 3): "rejected", (1, 1, 3): "rejected", (1, 0, 4): "rejected",
-    (0, 2, 3): "rejected", (0, 1, 4): "rejected", (0, 0, 5): "rejected",
-}  # fmt: skip
 
 
-@pytest.mark.parametrize(("reviewers", "table"), [(3, THREE), (4, FOUR), (5, FIVE)])
+@pytest.mark.parametrize(("reviewers", "table"), [(3, THREE), (4, FOUR)])
 def test_every_combination_of_recommendations_has_its_verdict(
     reviewers: int, table: dict[tuple[int, int, int], str]
 ) -> None:
@@ -121,16 +110,6 @@ def test_consensus_is_the_spread_of_the_weighted_scores(
     reviews = [review(str(place), scores=(each,) * 5) for place, each in enumerate(points)]
 
     assert consensus([each.points for each in reviews]) == pytest.approx(agreement, abs=1e-12)
-
-
-def test_three_who_agree_on_two_of_ten_are_of_one_mind_and_reject() -> None:
-    """D9 Agreement is no approval."""
-    reviews = [review(str(place), REJECT, (2,) * 5) for place in range(3)]
-    verdict = conclude(reviews, (), quorum=3, has_critical=False)
-
-    assert (verdict.consensus, verdict.average) == (1.0, 2.0)
-    assert verdict.approval is Approval.REJECTED
-    assert verdict.approval_rate == 0
 
 
 def test_criteria_weigh_as_they_should_and_the_reviewers_own_score_counts_for_nothing() -> None:
@@ -161,35 +140,6 @@ def test_scores_three_points_apart_are_a_conflict() -> None:
         ("source_coverage", "b", "c", 5000),
         ("factual_accuracy", "a", "b", 3000),
     ]
-
-
-def test_confidence_is_consensus_times_who_answered() -> None:
-    """D9 Three of four who agree wholly are three quarters sure."""
-    reviews = [review(name) for name in "abc"]
-    verdict = conclude(reviews, [failed("d")], quorum=3, has_critical=False)
-
-    assert verdict.confidence == 0.75
-
-
-@given(
-    answered=st.lists(st.sampled_from(Recommendation), max_size=6),
-    silent=st.integers(0, 6),
-    quorum=st.integers(0, 6),
-)
-def test_below_the_quorum_there_is_no_verdict(
-    answered: list[Recommendation], silent: int, quorum: int
-) -> None:
-    """D9 Whoever fails, and whatever quorum is asked for: two real reviews at least."""
-    reviews = [review(str(place), said) for place, said in enumerate(answered)]
-    missing = [failed(str(place)) for place in range(silent)]
-    if len(reviews) >= max(quorum, 2):
-        assert conclude(reviews, missing, quorum=quorum, has_critical=False)
-        return
-    with pytest.raises(QuorumMissed) as refused:
-        conclude(reviews, missing, quorum=quorum, has_critical=False)
-    counts = refused.value.metadata
-    assert counts["expected"] == str(len(reviews) + silent)
-    assert counts["succeeded"] == str(len(reviews))
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -227,7 +177,7 @@ def test_the_general_set_is_the_sources() -> None:
 )
 def test_criteria_that_cannot_be_scored_by_are_refused(weights: dict[str, int]) -> None:
     """D9 None, weights that are not positive or do not sum to 1, names that do not differ."""
-    with pytest.raises(CriteriaInvalid):
+    with pytest.raises(FieldInvalid, match="criteria"):
         checked([Criterion(name, weight) for name, weight in weights.items()])
 
 

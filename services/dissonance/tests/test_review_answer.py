@@ -1,21 +1,21 @@
 """Rounds of reviews: who is asked, what that may cost, and when there is no verdict (D9)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
+from concord.dissonance.v1.review_pb2 import ReviewAnswerRequest
+from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.errors import (
-    ModelBudgetSpent,
     QuorumMissed,
     ReviewersMissing,
-    ReviewerUnknown,
 )
 from concord_dissonance.domain.peer_review.council import Approval
 from concord_dissonance.domain.peer_review.criteria import criteria_set
 from concord_dissonance.domain.peer_review.review import (
     CriterionScore,
-    FailedReviewer,
     FailureKind,
     PeerReview,
     Recommendation,
@@ -24,13 +24,12 @@ from concord_dissonance.domain.peer_review.review import (
     Role,
 )
 from concord_dissonance.domain.sides import Micros
-from concord_dissonance.ports.models import Reviewed, Revised
+from concord_dissonance.ports.models import Asked
 from concord_dissonance.usecases.dialectic.review_answer import (
     AnswerReviewed,
     Review,
     ReviewAnswer,
     ReviewedIn,
-    ReviewOptions,
 )
 from concord_dissonance.usecases.dialectic.runs import Stage
 from concord_models.budget import Budget, Cost
@@ -61,18 +60,18 @@ class Model:
         del task
         return Cost(1, 10, 20)
 
-    async def review(self, task: ReviewTask) -> Reviewed:
+    async def review(self, task: ReviewTask) -> Asked[PeerReview]:
         """As it plays; what it costs is counted where it answers."""
         played = self.plays[min(len(self.asked), len(self.plays) - 1)]
         self.asked.append(task.answer)
         await asyncio.sleep(0)
         if played is None:
-            return Reviewed(FailedReviewer(self.reviewer, FailureKind.UNAVAILABLE, "gone"), None)
+            return Asked(ModelFailure(FailureKind.UNAVAILABLE, "gone"), self.cost(task))
         scores = tuple(CriterionScore(each, 8_000, "") for each in task.criteria)
         said = PeerReview(
             self.reviewer, scores, (), (f"{self.name} misses it",), "", played, 0, Micros(0)
         )
-        return Reviewed(said, Cost(1, 7, 14))
+        return Asked(said, Cost(1, 7, 14))
 
 
 @dataclass
@@ -86,11 +85,11 @@ class Editor:
         del task, weaknesses
         return Cost(1, 5, 10)
 
-    async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Revised:
+    async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Asked[str]:
         """As promised."""
-        if self.fails:
-            return Revised("", None, "gone")
-        return Revised(f"{task.answer} ({len(weaknesses)})", Cost(1, 5, 10))
+        said = f"{task.answer} ({len(weaknesses)})"
+        failure = ModelFailure(FailureKind.UNAVAILABLE, "gone")
+        return Asked(failure if self.fails else said, Cost(1, 5, 10))
 
 
 @dataclass
@@ -106,17 +105,15 @@ class Models:
         """Nothing is open."""
 
 
-def reviewing(
-    council: Models | None, options: ReviewOptions, *, day: Day | None = None, request: Cost = MANY
-) -> Review:
-    """A review in a space whose texts may be sent."""
+def reviewing(council: Models | None, *, day: Day | None = None, **asked: Any) -> Review:
+    """A review as asked for, in a space whose texts may be sent."""
     kept = day or Day()
     answer = ReviewAnswer(
         council,
-        lambda _: Budget(request, MANY, kept, micros_per_1000_tokens=0),
+        lambda _: Budget(MANY, MANY, kept, micros_per_1000_tokens=0),
         frozenset({"home"}),
     )
-    return answer.prepare("home", options)
+    return answer.prepare("home", ReviewAnswerRequest(**asked))
 
 
 async def carried(review: Review) -> tuple[AnswerReviewed, list[tuple[Stage, float, object]]]:
@@ -136,18 +133,17 @@ def test_no_verdict_without_that_many_reviews(
     """D9 Whoever fails: a verdict has as many real reviews as the quorum, or there is none."""
     council = Models([Model(str(place), (play,)) for place, play in enumerate(plays)])
     given_up = plays.count(None)
-    options = ReviewOptions(quorum=quorum)
     if quorum > len(plays):
         with pytest.raises(ReviewersMissing):
-            reviewing(council, options)
+            reviewing(council, quorum=quorum)
     elif len(plays) - given_up < quorum:
         with pytest.raises(QuorumMissed) as refused:
-            asyncio.run(carried(reviewing(council, options)))
+            asyncio.run(carried(reviewing(council, quorum=quorum)))
         counts = refused.value.metadata
         assert counts["succeeded"] == str(len(plays) - given_up)
         assert counts["expected"] == str(len(plays))
     else:
-        found, _ = asyncio.run(carried(reviewing(council, options)))
+        found, _ = asyncio.run(carried(reviewing(council, quorum=quorum)))
         (last,) = found.rounds
         assert len(last.reviews) == len(plays) - given_up
         assert [each.reviewer.name for each in last.failed] == [
@@ -158,10 +154,10 @@ def test_no_verdict_without_that_many_reviews(
 async def test_everyone_is_told_of_as_soon_as_they_answer() -> None:
     """D10 One event a reviewer, and a share that never falls."""
     council = Models([Model("a"), Model("b", (None,)), Model("c"), Model("d")])
-    _, said = await carried(reviewing(council, ReviewOptions()))
+    _, said = await carried(reviewing(council))
 
     told = [each for _, _, each in said if isinstance(each, ReviewedIn)]
-    assert {each.reviewed.said.reviewer.name for each in told} == set("abcd")
+    assert {each.said.reviewer.name for each in told} == set("abcd")
     shares = [share for _, share, _ in said]
     assert shares == sorted(shares)
     assert shares[-1] <= 1
@@ -171,7 +167,7 @@ async def test_everyone_is_told_of_as_soon_as_they_answer() -> None:
 async def test_an_answer_that_is_not_approved_is_revised(revisions: int, rounds: int) -> None:
     """D9 As often as was asked for; each round reviews the answer of the one before."""
     council = Models([Model(name, (REVISE,)) for name in "abc"], Editor())
-    found, said = await carried(reviewing(council, ReviewOptions(revisions=revisions)))
+    found, said = await carried(reviewing(council, max_revisions=revisions))
 
     answers = [each.answer for each in found.rounds]
     assert answers == ["It is.", "It is. (3)", "It is. (3) (3)"][:rounds]
@@ -180,22 +176,10 @@ async def test_an_answer_that_is_not_approved_is_revised(revisions: int, rounds:
     assert [share for _, share, _ in said] == sorted(share for _, share, _ in said)
 
 
-async def test_an_approved_answer_is_not_revised() -> None:
-    """D9 The first approval ends it."""
-    council = Models([Model(name, (REVISE, APPROVE)) for name in "abc"], Editor())
-    found, _ = await carried(reviewing(council, ReviewOptions(revisions=2)))
-
-    assert [each.verdict.approval for each in found.rounds] == [
-        Approval.CONDITIONAL,
-        Approval.APPROVED,
-    ]
-    assert not found.not_revised
-
-
 async def test_a_revision_that_fails_leaves_the_last_verdict_and_says_so() -> None:
     """D9 What was reviewed stands."""
     council = Models([Model(name, (REJECT,)) for name in "abc"], Editor(fails=True))
-    found, _ = await carried(reviewing(council, ReviewOptions(revisions=2)))
+    found, _ = await carried(reviewing(council, max_revisions=2))
 
     assert [each.verdict.approval for each in found.rounds] == [Approval.REJECTED]
     assert found.not_revised == "gone"
@@ -207,58 +191,31 @@ async def test_a_second_round_below_the_quorum_has_no_verdict() -> None:
     council = Models([Model(str(at), each) for at, each in enumerate(plays)], Editor())
 
     with pytest.raises(QuorumMissed):
-        await carried(reviewing(council, ReviewOptions(revisions=1)))
+        await carried(reviewing(council, max_revisions=1))
 
 
 async def test_what_is_critical_is_never_approved() -> None:
     """D9 Unresolved critical contradictions come with the task."""
     council = Models([Model(name) for name in "abc"])
-    found = await reviewing(council, ReviewOptions())(TASK, lambda *_: None, critical=1)
+    found = await reviewing(council)(TASK, lambda *_: None, critical=1)
 
     assert found.rounds[-1].verdict.approval is Approval.CONDITIONAL
     assert found.critical == 1
 
 
-@pytest.mark.parametrize("limit", [Cost(2, 10**6, 10**6), Cost(9, 29, 10**6), Cost(9, 99, 59)])
-async def test_a_review_that_would_cost_too_much_asks_nobody(limit: Cost) -> None:
-    """D11 Calls, tokens and money are taken for all reviewers before the first call."""
-    council, day = Models([Model(name) for name in "abc"]), Day()
-    with pytest.raises(ModelBudgetSpent):
-        await carried(reviewing(council, ReviewOptions(), day=day, request=limit))
-
-    assert not any(each.asked for each in council.reviewers)
-    assert day.cost == Cost()
-
-
 async def test_the_cost_is_what_was_counted_and_else_the_estimate() -> None:
     """D11 The reply and the day agree."""
     council, day = Models([Model("a"), Model("b"), Model("c", (None,))], quorum=2), Day()
-    found, _ = await carried(reviewing(council, ReviewOptions(), day=day))
+    found, _ = await carried(reviewing(council, day=day))
 
     assert found.cost == day.cost == Cost(3, 7 + 7 + 10, 14 + 14 + 20)
 
 
-def test_too_few_reviewers_are_refused_before_anybody_is_asked() -> None:
-    """D9 D11 None set up, a space whose texts may not be sent, too few, or no reviser."""
-    council = Models([Model(name) for name in "abc"])
-    options = ReviewOptions()
-    elsewhere = ReviewAnswer(
-        council, lambda _: Budget(MANY, MANY, Day(), micros_per_1000_tokens=0), frozenset()
-    )
-
-    attempts: list[Callable[[], object]] = [
-        lambda: reviewing(None, options),
-        lambda: elsewhere.prepare("home", options),
-        lambda: reviewing(council, replace(options, quorum=4)),
-        lambda: reviewing(council, replace(options, reviewers=("a", "b"))),
-        lambda: reviewing(council, replace(options, revisions=1)),
-    ]
-
-    for attempt in attempts:
+def test_nobody_reviews_or_revises_where_nobody_is_set_up() -> None:
+    """D9 D11 Refused before anybody is asked."""
+    for council, revisions in ((None, 0), (Models([Model(name) for name in "abc"]), 1)):
         with pytest.raises(ReviewersMissing):
-            attempt()
-    with pytest.raises(ReviewerUnknown):
-        reviewing(council, replace(options, reviewers=("a", "b", "z")))
+            reviewing(council, max_revisions=revisions)
 
 
 async def test_cancelling_a_review_cancels_its_questions() -> None:
@@ -266,7 +223,7 @@ async def test_cancelling_a_review_cancels_its_questions() -> None:
     ended: list[str] = []
 
     class Waiting(Model):
-        async def review(self, task: ReviewTask) -> Reviewed:
+        async def review(self, task: ReviewTask) -> Asked[PeerReview]:
             self.asked.append(task.answer)
             try:
                 await asyncio.Event().wait()
@@ -275,7 +232,7 @@ async def test_cancelling_a_review_cancels_its_questions() -> None:
             raise AssertionError
 
     council = Models([Waiting(name) for name in "abc"])
-    running = asyncio.create_task(carried(reviewing(council, ReviewOptions())))
+    running = asyncio.create_task(carried(reviewing(council)))
     while not all(each.asked for each in council.reviewers):  # noqa: ASYNC110 # turns, not time
         await asyncio.sleep(0)
     running.cancel()

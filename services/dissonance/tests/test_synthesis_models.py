@@ -15,7 +15,6 @@ from concord_dissonance.adapters.openai_council.settings import CouncilSettings
 from concord_dissonance.adapters.openai_council.synthesizer import OpenAiSynthesizer
 from concord_dissonance.domain.dialectic.contradictions import Clash, Scoped, compare_all, pairs_of
 from concord_dissonance.domain.dialectic.extraction import extract
-from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.resolutions import Strategy, resolve
 from concord_dissonance.domain.dialectic.said import (
     ModelFailure,
@@ -37,10 +36,9 @@ from concord_dissonance.usecases.dialectic.by_model import ModelSynthesis, Synth
 from concord_dissonance.usecases.dialectic.runs import Run, RunId
 from concord_models.budget import Budget, Cost
 from concord_testing.chat_endpoint import Answer, Body, ChatEndpoint, completion, http, serving_chat
-from concord_testing.council import council_settings, data_of, step_answer, step_of, synthesizing
+from concord_testing.council import council_settings, data_of, step_of, synthesizing
 from concord_testing.daily_cost import Day
 
-PHRASES = Phrases()
 YES, NO, FEE = "The permit is required.", "The permit is not required.", "It costs 3 euros."
 TEXT = SourceText("Nach § 10 ist ein Antrag nötig.", ("Er kostet nichts.",))
 QUIET = json_lines("test", stream=io.StringIO())
@@ -53,8 +51,8 @@ def theses(*claims: str, is_constitutive: bool = False) -> list[Scoped]:
         for at, claim in enumerate(claims)
     ]
     sources = [Source("A", [Claim(each.text)], memory=Statement(each, etag="1")) for each in sides]
-    batches = [extract(each, PHRASES) for each in sources]
-    return [Scoped(each, PHRASES) for batch in batches for each in batch.theses]
+    batches = [extract(each) for each in sources]
+    return [Scoped(each) for batch in batches for each in batch.theses]
 
 
 def ruled(scoped: Sequence[Scoped]) -> Conclusions:
@@ -67,7 +65,7 @@ def ruled(scoped: Sequence[Scoped]) -> Conclusions:
 def task() -> SynthesisTask:
     """Three theses, of which the first two contradict each other."""
     scoped = theses(YES, NO, FEE)
-    described = [Wording("en", scoped).described(each) for each in ruled(scoped).contradictions]
+    described = Wording("en", scoped).all_described(ruled(scoped).contradictions)
     assert len(described) == 1
     return SynthesisTask("Is it?", "en", [each.thesis for each in scoped], described)
 
@@ -109,7 +107,6 @@ def once(bad: Answer) -> Answer:
 
 GOOD: dict[str, Answer] = {
     "good": synthesizing,
-    "fenced": lambda body: completion(f"```json\n{json.dumps(step_answer(body))}\n```"),
     "wrong once": once(lambda _: completion("Well...")),
 }
 
@@ -117,7 +114,7 @@ GOOD: dict[str, Answer] = {
 @pytest.mark.parametrize("answer", GOOD.values(), ids=GOOD.keys())
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS.keys())
 async def test_a_usable_answer_counts(step: Step, answer: Answer) -> None:
-    """D8 D11 Fences are forgiven, and what passes is asked again; known ones cost nothing."""
+    """D8 D11 What passes is asked again; known answers cost nothing."""
     async with writer(answer) as (model, endpoint):
         found = await step(model)
         asked = len(endpoint.asked)
@@ -255,7 +252,7 @@ def read(count: int) -> tuple[list[Source], list[Batch], Run]:
     """Sources with a text each, their theses by rule, and a run."""
     sources = [Source(str(at), text=f"{YES} {at}") for at in range(count)]
     run = Run(RunId("home", "me", "r"), b"", lambda: Micros(0), QUIET)
-    return sources, [extract(each, PHRASES) for each in sources], run
+    return sources, [extract(each) for each in sources], run
 
 
 def beginning(model: OpenAiSynthesizer, day: Day) -> ModelSynthesis:
@@ -281,8 +278,9 @@ async def test_a_day_is_charged_what_was_asked(fails_at: str, calls: int) -> Non
     async with writer(answer) as (model, _):
         part = beginning(model, day)
         found = await part.theses(run, task(), sources, batches)
-        scoped = [Scoped(each, PHRASES) for batch in found for each in batch.theses]
-        await part.synthesis(run, task(), ruled(scoped), scoped, Wording("en", scoped))
+        scoped = [Scoped(each) for batch in found for each in batch.theses]
+        wording = Wording("en", scoped)
+        await part.synthesis(run, task(), ruled(scoped), scoped, wording, question="")
 
     assert set(during) == {4}
     assert day.cost.calls == part.part.cost.calls == calls

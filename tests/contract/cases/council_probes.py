@@ -5,8 +5,8 @@ Each probe returns whether the harm was done.
 
 from dataclasses import dataclass
 
+from concord.dissonance.v1.review_pb2 import ReviewAnswerRequest
 from concord_dissonance.domain.dialectic.extraction import extract
-from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.theses import Claim, Source
 from concord_dissonance.domain.errors import QuorumMissed, ReviewersMissing, SynthesizerMissing
 from concord_dissonance.domain.peer_review.council import conclude
@@ -22,7 +22,7 @@ from concord_dissonance.domain.peer_review.review import (
 )
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.usecases.dialectic.by_model import SynthesizeByModel
-from concord_dissonance.usecases.dialectic.review_answer import ReviewAnswer, ReviewOptions
+from concord_dissonance.usecases.dialectic.review_answer import ReviewAnswer
 from concord_models.budget import Budget, Cost
 from concord_testing.daily_cost import Day
 
@@ -46,7 +46,7 @@ async def one_of_three_answers() -> bool:
 async def a_statute_is_made_up() -> bool:
     """State a legal basis that stands in no word of the source."""
     claim = Claim("A permit is needed.", legal_basis=("§ 99 BauGB",))
-    (thesis,) = extract(Source("A", [claim]), Phrases()).theses
+    (thesis,) = extract(Source("A", [claim])).theses
     return bool(thesis.legal_basis)
 
 
@@ -80,7 +80,7 @@ async def another_space_is_reviewed() -> bool:
     """Ask for a review in a space that the operator did not name."""
     asking = ReviewAnswer(_Council(), _budget, frozenset({"named"}))  # type: ignore[arg-type] # never asked
     try:
-        asking.prepare("other", ReviewOptions())
+        asking.prepare("other", ReviewAnswerRequest())
     except ReviewersMissing:
         return False
     return True

@@ -10,6 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from concord_dissonance.domain.judges.structural import are_apart
 from concord_dissonance.domain.nearness import Near, near_in_words, rarity, telling
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.statements import Statement
@@ -69,18 +70,10 @@ def claim_together(one: Statement, other: Statement) -> bool:
     if first.fact and second.fact and first.fact.object == second.fact.object:
         return False
     ordered = None not in (first.valid_from, second.valid_from)
-    if ordered and first.valid_from != second.valid_from:
-        return not (one.is_superseded or other.is_superseded) and _overlap(one, other)
-    return _overlap(one, other)
-
-
-def _overlap(one: Statement, other: Statement) -> bool:
-    return _ends_after(one, other) and _ends_after(other, one)
-
-
-def _ends_after(one: Statement, other: Statement) -> bool:
-    ended, began = one.side.valid_until, other.side.valid_from
-    return ended is None or began is None or ended > began
+    settled = ordered and first.valid_from != second.valid_from
+    if settled and (one.is_superseded or other.is_superseded):
+        return False
+    return not are_apart(first, second)
 
 
 def of_memories(memories: Sequence[Statement], similar: Near) -> set[Pair]:

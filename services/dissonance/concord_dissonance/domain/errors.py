@@ -132,20 +132,6 @@ class TooManyRuns(DissonanceError):
         self.metadata = {"limit": "runs", "max": str(most)}
 
 
-class CriteriaInvalid(FieldInvalid):
-    """No answer can be scored by these criteria."""
-
-    def __init__(self, demand: str) -> None:
-        super().__init__("criteria", demand)
-
-
-class QuorumTooSmall(FieldInvalid):
-    """The quorum is less than two: one reviewer is no council."""
-
-    def __init__(self) -> None:
-        super().__init__("quorum", "must be 2 or more: a verdict needs two reviews")
-
-
 class ReviewersMissing(DissonanceError):
     """Fewer reviewers than the request needs are set up, or may see the content of the space."""
 
@@ -156,13 +142,6 @@ class ReviewersMissing(DissonanceError):
     def __init__(self, configured: int, needed: int) -> None:
         super().__init__(f"{configured} reviewers of {needed}")
         self.metadata = {"configured": str(configured), "needed": str(needed)}
-
-
-class ReviewerUnknown(FieldInvalid):
-    """No reviewer of that name is set up."""
-
-    def __init__(self) -> None:
-        super().__init__("reviewers", "names a reviewer that is not set up")
 
 
 class QuorumMissed(DissonanceError):

@@ -70,8 +70,6 @@ class Side:
     scope: Mapping[str, str] = field(default_factory=dict)
     """The `region`, `version` and `environment` for which it holds, if its properties name them."""
     is_constitutive: bool = False
-    supersedes: frozenset[str] = frozenset()
-    """Ids of items that it says it replaces."""
 
     @cached_property
     def prose(self) -> str:

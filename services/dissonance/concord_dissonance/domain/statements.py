@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from enum import Enum
 
 from concord_dissonance.domain.sides import Side, TypedFact
 from concord_dissonance.domain.verdicts import Judge, Verdict
@@ -64,34 +63,6 @@ class Finding:
     def confidence(self) -> float:
         """How sure it is, in [0, 1]."""
         return self.overlap if self.verdict is None else self.verdict.confidence
-
-
-class State(Enum):
-    """The state of a conflict in graph (D5)."""
-
-    POTENTIAL = "potential"
-    CONFIRMED = "confirmed"
-    DISMISSED = "dismissed"
-    EXCEPTION = "exception"
-    RESOLVED = "resolved"
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """The result of recording a finding in graph."""
-
-    conflict_id: str
-    """Empty for a finding that is stale: a side changed since."""
-    state: State | None
-    is_new: bool
-    """Whether the conflict is new, or has a new revision because a side had changed."""
-    run_id: str = ""
-    """The run that recorded it."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it waits for a review or a resolution."""
-        return self.state in (State.POTENTIAL, State.CONFIRMED)
 
 
 @dataclass(slots=True)

@@ -65,7 +65,6 @@ class Reason(Enum):
 
     SAME_STATEMENT = "same statement"
     SAME_VALUE = "same value"
-    SUPERSEDES = "one side says that it replaces the other"
     LATER_STATE = "one value at a time, and the other begins later"
     SUCCEEDED = "one value at a time, and one had ended when the other began: nothing to settle"
     TWO_VALUES = "one value at a time, and two that hold together"

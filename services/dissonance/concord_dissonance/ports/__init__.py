@@ -1,6 +1,1 @@
-"""Dissonance's ports: the services and models that it needs, and the promises it relies on.
-
-Every method may raise `ServiceUnavailable` or `ServiceRefused`. Methods that act for a caller carry
-the caller's own credential, so that nobody gains a right by asking dissonance; their refusals reach
-the caller unchanged.
-"""
+"""What dissonance's use cases need: models, leases, and the plain data of their calls."""

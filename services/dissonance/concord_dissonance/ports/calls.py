@@ -1,5 +1,6 @@
-"""Credentials, clocks and messages that all ports use."""
+"""Credentials and clocks that all ports use."""
 
+import hashlib
 from collections.abc import Callable
 from typing import NewType
 
@@ -11,7 +12,10 @@ PRINCIPAL = "dissonance"
 Credential = NewType("Credential", str)
 """The value of a caller's own authorization header, unchanged."""
 
-Shown = NewType("Shown", object)
-"""A message of graph's contract that dissonance passes on unchanged."""
+
+def repeated_id(*parts: object) -> str:
+    """Return a request id that is the same whenever a request is repeated, and no other's."""
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
+
 
 Clock = Callable[[], Micros]

@@ -1,6 +1,6 @@
 """The ports of graph's change feed and leases, and the positions in the feed."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,11 +15,17 @@ class Position:
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The position up to which a space was judged, and the judges' version; graph stores it.
+JUDGED, FOLLOWED = "judged_position", "triggers_position"
+"""The kinds of positions that graph stores: up to which a space was judged, and up to which its
+changes were followed."""
 
-    `etag`: the version of the stored record; empty: there was none.
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A position that was reached in a space; graph stores it.
+
+    `version`: the judges' version if it was judged up to there. `etag`: the version of the stored
+    record; empty: there was none.
     """
 
     position: Position | None
@@ -60,15 +66,6 @@ class Heard:
     space: str
     conflicts: bool = True
     triggers: bool = True
-
-
-class Feed(Protocol):
-    """Graph's change feed, reduced to the names of the spaces that changed."""
-
-    def heard(self) -> AsyncIterator[Heard | None]:
-        """Yields every space, then None once the feed is followed, then each space that changes.
-        Ends, or raises `ServiceUnavailable`, when the feed breaks."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

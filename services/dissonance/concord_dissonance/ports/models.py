@@ -14,12 +14,7 @@ from concord_dissonance.domain.dialectic.said import (
     SynthesisTask,
 )
 from concord_dissonance.domain.dialectic.theses import Claim
-from concord_dissonance.domain.peer_review.review import (
-    FailedReviewer,
-    PeerReview,
-    Reviewer,
-    ReviewTask,
-)
+from concord_dissonance.domain.peer_review.review import PeerReview, Reviewer, ReviewTask
 from concord_dissonance.domain.sides import Side
 from concord_dissonance.domain.verdicts import Abstention, Judge, Verdict
 
@@ -48,22 +43,12 @@ class TextJudge(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
-    """A reviewer's review or failure. `cost`: None if nobody counted it."""
+class Asked(Generic[T]):
+    """A model's answer or failure. `cost`: an estimate if nobody counted it."""
 
-    said: PeerReview | FailedReviewer
-    cost: Cost | None
+    said: T | ModelFailure
+    cost: Cost
     is_cached: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Revised:
-    """A revised answer, or a failure. `cost`: None if nobody counted it."""
-
-    answer: str
-    cost: Cost | None
-    failure: str = ""
-    """Why there is no answer; may be shown."""
 
 
 class ModelReviewer(Protocol):
@@ -78,7 +63,7 @@ class ModelReviewer(Protocol):
         """Estimate the most that a review costs; a cached one costs nothing."""
         ...
 
-    async def review(self, task: ReviewTask) -> Reviewed:
+    async def review(self, task: ReviewTask) -> Asked[PeerReview]:
         """Review an answer. A model that does not answer in time has failed."""
         ...
 
@@ -90,18 +75,9 @@ class ModelReviser(Protocol):
         """Estimate the most that a revision costs."""
         ...
 
-    async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Revised:
-        """Revise the answer of a task by its weaknesses."""
+    async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Asked[str]:
+        """Revise the answer of a task by its weaknesses; returns the new answer."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Asked(Generic[T]):
-    """A model's answer or failure. `cost`: an estimate if nobody counted it."""
-
-    said: T | ModelFailure
-    cost: Cost
-    is_cached: bool = False
 
 
 class ModelSynthesizer(Protocol):

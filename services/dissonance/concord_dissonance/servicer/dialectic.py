@@ -11,14 +11,10 @@ from concord.dissonance.v1 import dialectic_pb2_grpc, review_pb2
 from concord_chassis.call.identity import caller
 from google.protobuf.message import Message
 
-from concord_dissonance.servicer import dialectic_incoming, dialectic_outgoing, review_incoming
+from concord_dissonance.servicer import dialectic_incoming, dialectic_outgoing
 from concord_dissonance.servicer.dissonance import credential
 from concord_dissonance.usecases.dialectic.by_model import SynthesizeByModel
-from concord_dissonance.usecases.dialectic.review_answer import (
-    AnswerReviewed,
-    ReviewAnswer,
-    ReviewOptions,
-)
+from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, ReviewAnswer
 from concord_dissonance.usecases.dialectic.runs import Run, RunId, Runs
 from concord_dissonance.usecases.dialectic.synthesize import Synthesize
 
@@ -43,14 +39,20 @@ class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
         self, request: pb.SynthesizeRequest, context: Context
     ) -> AsyncIterator[pb.SynthesizeResponse]:
         space, who = caller().space, credential(context)
-        query = dialectic_incoming.synthesis(request)
-        review = self._review_answer.prepare(space, ReviewOptions()) if request.review else None
+        results = dialectic_incoming.sources(request)
+        review = (
+            self._review_answer.prepare(space, review_pb2.ReviewAnswerRequest())
+            if request.review
+            else None
+        )
         is_by_model = request.method == pb.SYNTHESIS_METHOD_MODEL
         model = self._by_model.prepare(space) if is_by_model else None
         run = self._runs.begin(
             _run_id(request.request_id),
             _digest(request),
-            lambda run: self._synthesize(run, space, who, query, review=review, model=model),
+            lambda run: self._synthesize(
+                run, space, who, request, results, review=review, model=model
+            ),
         )
         async with aclosing(_events(run)) as events:
             async for event in events:
@@ -59,8 +61,8 @@ class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
     async def ReviewAnswer(
         self, request: review_pb2.ReviewAnswerRequest, context: Context
     ) -> AsyncIterator[pb.ReviewAnswerResponse]:
-        task = review_incoming.task(request)
-        review = self._review_answer.prepare(caller().space, review_incoming.options(request))
+        task = dialectic_incoming.review_task(request)
+        review = self._review_answer.prepare(caller().space, request)
 
         async def work(run: Run) -> AnswerReviewed:
             return await review(

@@ -1,20 +1,24 @@
-"""Translates events of runs into messages."""
-
-from collections.abc import Sequence
-from enum import Enum
-from typing import Any
+"""Translates events of runs, with their syntheses and reviews, into messages."""
 
 import grpc
 from concord.dissonance.v1 import dialectic_pb2 as pb
+from concord.dissonance.v1 import review_pb2
 from concord.graph.v1 import conflict_pb2
 from concord_chassis.call.failure import Failure, internal, translate
 from concord_chassis.call.sizes import MAX_REPLY_BYTES
+from concord_models.budget import Cost
 
+from concord_dissonance.clients.graph.messages import enum_number
 from concord_dissonance.domain.dialectic.synthesis import Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, SetAside, Thesis
-from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerReview
-from concord_dissonance.ports.models import Reviewed
-from concord_dissonance.servicer import review_outgoing
+from concord_dissonance.domain.peer_review.council import ScoreConflict
+from concord_dissonance.domain.peer_review.report import ReviewRound, summary, warnings
+from concord_dissonance.domain.peer_review.review import (
+    POINT,
+    FailedReviewer,
+    PeerReview,
+    Reviewer,
+)
 from concord_dissonance.usecases.dialectic.by_model import Degraded, ModelPart
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, ReviewedIn
 from concord_dissonance.usecases.dialectic.runs import Event, Failed
@@ -29,7 +33,7 @@ def event(run_id: str, happened: Event) -> pb.DialecticEvent:
     message = pb.DialecticEvent(
         number=happened.number,
         run_id=run_id,
-        stage=_own_number("DIALECTIC_STAGE", happened.stage),
+        stage=enum_number(pb, "DIALECTIC_STAGE", happened.stage),
         percent=happened.percent,
     )
     match happened.said:
@@ -37,18 +41,16 @@ def event(run_id: str, happened: Event) -> pb.DialecticEvent:
             message.theses.CopyFrom(_batch(batch))
         case Described() as described:
             message.contradiction.CopyFrom(_contradiction(described))
-        case Synthesized(found, reviewed, model):
-            message.done.synthesis.CopyFrom(synthesis(found, model))
+        case Synthesized(found, reviewed, model, kept):
+            message.done.synthesis.CopyFrom(_synthesis(found, kept, model))
             if reviewed is not None:
-                message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
-        case ReviewedIn(number, Reviewed(PeerReview() as review, _, is_cached)):
-            message.review.CopyFrom(
-                review_outgoing.peer_review(number, review, is_cached=is_cached)
-            )
-        case ReviewedIn(number, Reviewed(FailedReviewer() as missing)):
-            message.failed_reviewer.CopyFrom(review_outgoing.failed_reviewer(number, missing))
+                message.done.review.CopyFrom(_answer_review(reviewed))
+        case ReviewedIn(number, PeerReview() as review, is_cached):
+            message.review.CopyFrom(_peer_review(number, review, is_cached=is_cached))
+        case ReviewedIn(number, FailedReviewer() as missing):
+            message.failed_reviewer.CopyFrom(_failed_reviewer(number, missing))
         case AnswerReviewed() as reviewed:
-            message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
+            message.done.review.CopyFrom(_answer_review(reviewed))
         case Failed() as failed:
             message.failed.CopyFrom(_failure(failed.error))
     if message.ByteSize() > MOST_BYTES:  # a stream always ends with an event
@@ -74,12 +76,17 @@ def _failure(error: Exception) -> pb.RunFailure:
     )
 
 
-def synthesis(found: Synthesis, model: ModelPart | None = None) -> pb.Synthesis:
-    """A synthesis, and the model's part in it."""
+def _synthesis(
+    found: Synthesis, kept: pb.KeptSynthesis | None, model: ModelPart | None
+) -> pb.Synthesis:
+    """A synthesis, what was kept of it, and the model's part in it."""
     concluded = found.conclusions
     ambiguities = zip(concluded.ambiguities, found.ambiguities, strict=True)
     message = pb.Synthesis(
-        theses=_theses(concluded.theses, concluded.kept),
+        theses=[
+            _thesis(at, each, is_kept=at in concluded.kept)
+            for at, each in enumerate(concluded.theses)
+        ],
         set_aside=map(_set_aside, concluded.set_aside),
         contradictions=map(_contradiction, found.described),
         unresolved=concluded.unresolved,
@@ -88,7 +95,7 @@ def synthesis(found: Synthesis, model: ModelPart | None = None) -> pb.Synthesis:
             for each, words in ambiguities
         ],
         text=found.text,
-        strategies=[_own_number("RESOLUTION_STRATEGY", each) for each in concluded.strategies],
+        strategies=[enum_number(pb, "RESOLUTION_STRATEGY", each) for each in concluded.strategies],
         is_complete=not concluded.unresolved,
         confidence=concluded.confidence,
         reasoning=found.reasoning,
@@ -97,20 +104,16 @@ def synthesis(found: Synthesis, model: ModelPart | None = None) -> pb.Synthesis:
         if model is not None and model.has_answered
         else pb.SYNTHESIS_METHOD_DETERMINISTIC,
         language=found.language,
+        kept=kept,
         metadata=pb.SynthesisMetadata(
             sources=concluded.sources,
             memories=concluded.memories,
             pairs_judged=concluded.pairs,
         ),
     )
-    if found.kept is not None:
-        message.kept.memory_id = found.kept.memory_id
-        message.kept.amended_ids.extend(found.kept.amended_ids)
-        message.kept.conflict_ids.extend(found.kept.conflict_ids)
-        message.kept.token = found.kept.token
     if model is not None:
         message.metadata.model = model.name
-        message.metadata.cost.CopyFrom(review_outgoing.model_cost(model.cost))
+        message.metadata.cost.CopyFrom(_model_cost(model.cost))
         if model.degraded is not None:
             message.degraded.CopyFrom(_degraded(model.degraded))
     return message
@@ -118,8 +121,8 @@ def synthesis(found: Synthesis, model: ModelPart | None = None) -> pb.Synthesis:
 
 def _degraded(found: Degraded) -> pb.SynthesisDegraded:
     return pb.SynthesisDegraded(
-        stage=_own_number("DIALECTIC_STAGE", found.stage),
-        failure=review_outgoing.failure(found.failure.kind),
+        stage=enum_number(pb, "DIALECTIC_STAGE", found.stage),
+        failure=enum_number(review_pb2, "REVIEWER_FAILURE", found.failure.kind),
         detail=found.failure.detail,
     )
 
@@ -131,10 +134,6 @@ def _batch(batch: Batch) -> pb.ThesisBatch:
         theses=[_thesis(at, each) for at, each in zip(places, batch.theses, strict=True)],
         set_aside=map(_set_aside, batch.set_aside),
     )
-
-
-def _theses(theses: Sequence[Thesis], kept: Sequence[int]) -> list[pb.Thesis]:
-    return [_thesis(at, each, is_kept=at in kept) for at, each in enumerate(theses)]
 
 
 def _thesis(at: int, thesis: Thesis, *, is_kept: bool = True) -> pb.Thesis:
@@ -160,7 +159,7 @@ def _set_aside(found: SetAside) -> pb.SetAside:
     return pb.SetAside(
         agent_source=found.agent,
         text=found.text,
-        reason=_own_number("SET_ASIDE_REASON", found.reason),
+        reason=enum_number(pb, "SET_ASIDE_REASON", found.reason),
     )
 
 
@@ -170,23 +169,108 @@ def _contradiction(described: Described) -> pb.Contradiction:
     message = pb.Contradiction(
         thesis_a=found.clash.first,
         thesis_b=found.clash.second,
-        type=_graphs_number("CONFLICT_TYPE", found.type),
-        severity=_graphs_number("CONFLICT_SEVERITY", found.severity),
+        type=enum_number(conflict_pb2, "CONFLICT_TYPE", found.type),
+        severity=enum_number(conflict_pb2, "CONFLICT_SEVERITY", found.severity),
         description=described.description,
         potential_resolutions=described.resolutions,
         confidence=verdict.confidence,
-        judge=_graphs_number("JUDGE", verdict.judge),
+        judge=enum_number(conflict_pb2, "JUDGE", verdict.judge),
         rule=verdict.reason.rule,
         prevailing=found.prevailing,
     )
     if found.strategy is not None:
-        message.strategy = _own_number("RESOLUTION_STRATEGY", found.strategy)
+        message.strategy = enum_number(pb, "RESOLUTION_STRATEGY", found.strategy)
     return message
 
 
-def _own_number(prefix: str, word: Enum) -> Any:  # the contract's enums share no type
-    return getattr(pb, f"{prefix}_{word.name}")
+def _answer_review(found: AnswerReviewed) -> review_pb2.AnswerReview:
+    rounds = [_round(number, each) for number, each in enumerate(found.rounds, 1)]
+    last, language = found.rounds[-1], found.language
+    return review_pb2.AnswerReview(
+        verdict=rounds[-1],
+        earlier_rounds=rounds[:-1],
+        summary=summary(last, language),
+        warnings=warnings(last, language, critical=found.critical, not_revised=found.not_revised),
+        cost=_model_cost(found.cost),
+        language=language,
+    )
 
 
-def _graphs_number(prefix: str, word: Enum) -> Any:
-    return getattr(conflict_pb2, f"{prefix}_{word.name}")
+def _model_cost(cost: Cost) -> review_pb2.ModelCost:
+    return review_pb2.ModelCost(calls=cost.calls, tokens=cost.tokens, micros=cost.micros)
+
+
+def _peer_review(number: int, said: PeerReview, *, is_cached: bool) -> review_pb2.PeerReview:
+    message = review_pb2.PeerReview(
+        reviewer=_reviewer(said.reviewer),
+        round=number,
+        scores=[
+            review_pb2.CriterionScore(
+                criterion=each.criterion.name, score=each.score / POINT, comment=each.comment
+            )
+            for each in said.scores
+        ],
+        weighted_score=float(said.points),
+        overall_score=said.told_score / POINT,
+        strengths=said.strengths,
+        weaknesses=said.weaknesses,
+        recommendation=enum_number(review_pb2, "RECOMMENDATION", said.recommendation),
+        contradicts_scores=said.contradicts_itself,
+        comments=said.comments,
+        is_cached=is_cached,
+    )
+    message.review_time.FromMicroseconds(said.time)
+    return message
+
+
+def _failed_reviewer(number: int, failed: FailedReviewer) -> review_pb2.FailedReviewer:
+    return review_pb2.FailedReviewer(
+        reviewer=_reviewer(failed.reviewer),
+        round=number,
+        failure=enum_number(review_pb2, "REVIEWER_FAILURE", failed.kind),
+        detail=failed.detail,
+    )
+
+
+def _round(number: int, found: ReviewRound) -> review_pb2.ReviewRound:
+    verdict = found.verdict
+    return review_pb2.ReviewRound(
+        answer=found.answer,
+        reviews=[
+            _peer_review(number, each, is_cached=each.reviewer.name in found.cached)
+            for each in found.reviews
+        ],
+        failed=[_failed_reviewer(number, each) for each in found.failed],
+        expected_count=found.expected,
+        succeeded_count=len(found.reviews),
+        status=enum_number(review_pb2, "APPROVAL_STATUS", verdict.approval),
+        consensus_score=verdict.consensus,
+        average_score=verdict.average,
+        approval_rate=verdict.approval_rate,
+        confidence=verdict.confidence,
+        conflicts=map(_conflict, verdict.conflicts),
+        recommendations=verdict.recommendations,
+    )
+
+
+def _conflict(found: ScoreConflict) -> review_pb2.ScoreConflict:
+    first, second = found.first_score, found.second_score
+    return review_pb2.ScoreConflict(
+        criterion=first.criterion.name,
+        reviewer_a=found.first.name,
+        score_a=first.score / POINT,
+        comment_a=first.comment,
+        reviewer_b=found.second.name,
+        score_b=second.score / POINT,
+        comment_b=second.comment,
+        difference=found.difference / POINT,
+    )
+
+
+def _reviewer(found: Reviewer) -> review_pb2.Reviewer:
+    return review_pb2.Reviewer(
+        name=found.name,
+        model=found.model,
+        vendor=found.vendor,
+        role=enum_number(review_pb2, "REVIEWER_ROLE", found.role),
+    )

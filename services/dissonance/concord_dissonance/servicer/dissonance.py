@@ -8,7 +8,7 @@ from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.dissonance.v1 import dissonance_pb2_grpc
 from concord_chassis.call.identity import caller
 
-from concord_dissonance.ports.calls import Credential, Shown
+from concord_dissonance.ports.calls import Credential
 from concord_dissonance.servicer import incoming, outgoing
 from concord_dissonance.usecases.amendments import Amendments
 from concord_dissonance.usecases.ask_models import AskModels
@@ -52,44 +52,38 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def CheckDissonance(
         self, request: pb.CheckDissonanceRequest, context: Context
     ) -> pb.CheckDissonanceResponse:
-        query = incoming.check_query(request)
-        return outgoing.check(await self._check(caller().space, request.request_id, query))
+        return outgoing.check(await self._check(caller().space, request))
 
     async def DetectContradictions(
         self, request: pb.DetectContradictionsRequest, context: Context
     ) -> AsyncIterator[pb.DetectContradictionsResponse]:
-        events = self._detect(
-            caller().space,
-            request.request_id,
-            full=request.full,
-            dry_run=request.dry_run,
-            most_text=incoming.most_text(request),
-        )
-        async for event in events:
+        async for event in self._detect(caller().space, request):
             yield outgoing.event(event)
 
     async def ListConflicts(
         self, request: pb.ListConflictsRequest, context: Context
     ) -> pb.ListConflictsResponse:
-        query = Shown(incoming.conflicts_query(request))
-        return outgoing.listed(await self._reviews.list(caller().space, credential(context), query))
+        page, proposals = await self._reviews.list(
+            caller().space, credential(context), incoming.conflicts_query(request)
+        )
+        return pb.ListConflictsResponse(
+            conflicts=page.conflicts, proposals=proposals, next_page_token=page.next_page_token
+        )
 
     async def ReviewConflict(
         self, request: pb.ReviewConflictRequest, context: Context
     ) -> pb.ReviewConflictResponse:
         outcome = await self._reviews.decide(
-            caller().space, credential(context), request.request_id, incoming.review(request)
+            caller().space, credential(context), incoming.review(request)
         )
-        return outgoing.reviewed(outcome)
+        return pb.ReviewConflictResponse(**outgoing.outcome(outcome))
 
     async def DismissRun(
         self, request: pb.DismissRunRequest, context: Context
     ) -> pb.DismissRunResponse:
-        done = await self._reviews.dismiss_run(
-            credential(context), request.request_id, request.run_id, request.context
-        )
+        done = await self._reviews.dismiss_run(credential(context), request)
         return pb.DismissRunResponse(
-            dismissed_count=done.count, left_count=done.left, token=done.token
+            dismissed_count=done.dismissed_count, left_count=done.left_count, token=done.token
         )
 
     async def ResolveDissonance(
@@ -98,13 +92,10 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
         who, space = credential(context), caller().space
         resolution = incoming.resolution(request)
         if request.HasField("pair"):
-            pair = (request.pair.first_id, request.pair.second_id)
-            outcome = await self._reviews.resolve_pair(
-                space, who, request.request_id, pair, resolution
-            )
+            outcome = await self._reviews.resolve_pair(space, who, request.pair, resolution)
         else:
-            outcome = await self._reviews.decide(space, who, request.request_id, resolution)
-        return outgoing.resolved(outcome)
+            outcome = await self._reviews.decide(space, who, resolution)
+        return pb.ResolveDissonanceResponse(**outgoing.outcome(outcome))
 
     async def EndSession(
         self, request: pb.EndSessionRequest, context: Context
@@ -119,7 +110,7 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     ) -> pb.SuggestAmendmentsResponse:
         fresh = request.consistency.at_least_as_fresh
         found = await self._amendments(caller().space, request.memory_ids, fresh)
-        return pb.SuggestAmendmentsResponse(amendments=map(outgoing.amendment, found))
+        return pb.SuggestAmendmentsResponse(amendments=found)
 
     async def ListJudges(
         self, request: pb.ListJudgesRequest, context: Context

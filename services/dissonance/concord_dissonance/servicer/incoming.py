@@ -4,19 +4,17 @@ from unicodedata import normalize
 
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.graph.v1 import conflict_pb2
-from google.protobuf.timestamp_pb2 import Timestamp
 
+from concord_dissonance.clients.graph.messages import micros
 from concord_dissonance.domain.errors import FieldInvalid
-from concord_dissonance.domain.reviews import Decision, Reopen, Resolve, Review, Verb
-from concord_dissonance.domain.sides import Kind, Micros, Side, TypedFact
-from concord_dissonance.usecases.check import CheckQuery
-from concord_dissonance.usecases.record import MOST_TEXT_FINDINGS
+from concord_dissonance.domain.sides import Kind, Side, TypedFact
+from concord_dissonance.ports.actions import Decision
 
-_VERBS = {
-    pb.REVIEW_ACTION_CONFIRM: Verb.CONFIRM,
-    pb.REVIEW_ACTION_DISMISS: Verb.DISMISS,
-    pb.REVIEW_ACTION_EXCEPT: Verb.EXCEPT,
-    pb.REVIEW_ACTION_RECLASSIFY: Verb.RECLASSIFY,
+_DECISIONS = {
+    pb.REVIEW_ACTION_CONFIRM: conflict_pb2.REVIEW_DECISION_CONFIRM,
+    pb.REVIEW_ACTION_DISMISS: conflict_pb2.REVIEW_DECISION_DISMISS,
+    pb.REVIEW_ACTION_EXCEPT: conflict_pb2.REVIEW_DECISION_EXCEPT,
+    pb.REVIEW_ACTION_RECLASSIFY: conflict_pb2.REVIEW_DECISION_RECLASSIFY,
 }
 
 
@@ -49,28 +47,6 @@ def _side(said: pb.Statement, place: str) -> Side:
     )
 
 
-def micros(stamp: Timestamp) -> Micros:
-    """A time in microseconds since 1970 UTC."""
-    return Micros(stamp.seconds * 1_000_000 + stamp.nanos // 1_000)
-
-
-def check_query(request: pb.CheckDissonanceRequest) -> CheckQuery:
-    """The query of a check."""
-    return CheckQuery(
-        node=normalize("NFC", request.context_node),
-        radius=request.radius or 1,
-        recent_only=request.scope != pb.CHECK_SCOPE_FULL,
-        session_id=request.session_id,
-        dry_run=request.dry_run,
-        most_text=most_text(request),
-    )
-
-
-def most_text(request: pb.CheckDissonanceRequest | pb.DetectContradictionsRequest) -> int:
-    """The most new findings of text that a check records."""
-    return request.max_text_findings or MOST_TEXT_FINDINGS
-
-
 def conflicts_query(request: pb.ListConflictsRequest) -> conflict_pb2.ListConflictsRequest:
     """Graph's own request for the page."""
     return conflict_pb2.ListConflictsRequest(
@@ -86,35 +62,31 @@ def conflicts_query(request: pb.ListConflictsRequest) -> conflict_pb2.ListConfli
 def review(request: pb.ReviewConflictRequest) -> Decision:
     """A caller's decision about a conflict."""
     if request.action == pb.REVIEW_ACTION_REOPEN:
-        return Reopen(request.conflict_id, request.etag)
-    return Review(
-        request.conflict_id,
-        request.etag,
-        _VERBS[request.action],
+        return conflict_pb2.ReopenConflictRequest(
+            request_id=request.request_id, conflict_id=request.conflict_id, etag=request.etag
+        )
+    return conflict_pb2.ReviewConflictRequest(
+        request_id=request.request_id,
+        conflict_id=request.conflict_id,
+        etag=request.etag,
+        decision=_DECISIONS[request.action],
         context=request.context,
-        conflict_class=_class_word(request.conflict_class),
+        conflict_class=request.conflict_class,
         older_id=request.older_id,
     )
 
 
-def resolution(request: pb.ResolveDissonanceRequest) -> Resolve:
+def resolution(request: pb.ResolveDissonanceRequest) -> conflict_pb2.ResolveConflictRequest:
     """A caller's resolution of a conflict; the empty etag stands for its newest version.
 
     Raises `FieldInvalid`.
     """
     if request.HasField("pair") and request.pair.first_id == request.pair.second_id:
         raise FieldInvalid("pair.second_id", "must be another item than pair.first_id")
-    return Resolve(
-        request.conflict_id,
-        etag="",
-        resolution_type=_class_word(request.resolution_type),
+    return conflict_pb2.ResolveConflictRequest(
+        request_id=request.request_id,
+        conflict_id=request.conflict_id,
+        resolution_type=request.resolution_type,
         superseded_id=request.superseded_id,
         context=request.context,
     )
-
-
-def _class_word(number: conflict_pb2.ConflictClass.ValueType) -> str:
-    """The word of a class, e.g. "EVOLUTION"; empty for none."""
-    if not number:
-        return ""
-    return conflict_pb2.ConflictClass.Name(number).removeprefix("CONFLICT_CLASS_")

@@ -1,15 +1,15 @@
 """Translates results into replies."""
 
 from collections.abc import Mapping
-from enum import Enum
-from typing import Any, cast
+from typing import Any
 
 from concord.dissonance.v1 import dissonance_pb2 as pb
-from concord.graph.v1 import conflict_pb2, session_pb2
+from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
 
+from concord_dissonance.clients.graph.messages import add_verdict, enum_number, span
 from concord_dissonance.domain.sides import Kind
-from concord_dissonance.domain.statements import Coverage, State, Statement
+from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.domain.verdicts import (
     Abstention,
     ConflictClass,
@@ -18,14 +18,13 @@ from concord_dissonance.domain.verdicts import (
     Span,
     Verdict,
 )
-from concord_dissonance.ports.calls import PRINCIPAL, Shown
-from concord_dissonance.usecases.amendments import Amendment
-from concord_dissonance.usecases.ask_models import JudgeState
+from concord_dissonance.ports.actions import Decided
+from concord_dissonance.ports.calls import PRINCIPAL
 from concord_dissonance.usecases.check import CheckAnswer
-from concord_dissonance.usecases.detect import Progress, Summary
+from concord_dissonance.usecases.detect import Summary
 from concord_dissonance.usecases.end_session import Ended
 from concord_dissonance.usecases.record import Found
-from concord_dissonance.usecases.reviews import Listed, Outcome
+from concord_dissonance.usecases.reviews import Proposed
 
 SHOWN_CHARACTERS = 500
 
@@ -36,25 +35,15 @@ def verdict(said: Verdict | Abstention) -> pb.Verdict:
         return pb.Verdict(abstention=said.reason.name)
     message = pb.Verdict(
         confidence=said.confidence,
-        first_spans=map(_span, said.first),
-        second_spans=map(_span, said.second),
+        first_spans=map(span, said.first),
+        second_spans=map(span, said.second),
     )
-    _add_verdict(message, said)
+    add_verdict(message, said)
     if said.conflict is not ConflictClass.NONE:
-        message.conflict_class = _number("CONFLICT_CLASS", said.conflict)
+        message.conflict_class = enum_number(conflict_pb2, "CONFLICT_CLASS", said.conflict)
     if said.older is not Older.NEITHER:
         message.older = 1 if said.older is Older.FIRST else 2
     return message
-
-
-def _add_verdict(message: pb.Verdict | conflict_pb2.Conflict, said: Verdict) -> None:
-    """Add a verdict's judge, rule, type and severity."""
-    message.judge = _number("JUDGE", said.judge)
-    message.rule = said.reason.rule
-    if said.type is not None:
-        message.type = _number("CONFLICT_TYPE", said.type)
-    if said.severity is not None:
-        message.severity = _number("CONFLICT_SEVERITY", said.severity)
 
 
 def check(answer: CheckAnswer) -> pb.CheckDissonanceResponse:
@@ -76,12 +65,11 @@ def check(answer: CheckAnswer) -> pb.CheckDissonanceResponse:
     )
 
 
-def event(said: Progress | Found | Summary) -> pb.DetectContradictionsResponse:
+def event(said: pb.CheckProgress | Found | Summary) -> pb.DetectContradictionsResponse:
     """One message of a check of the space."""
     match said:
-        case Progress():
-            progress = pb.CheckProgress(stage=said.stage, percent=said.percent)
-            return pb.DetectContradictionsResponse(progress=progress)
+        case pb.CheckProgress():
+            return pb.DetectContradictionsResponse(progress=said)
         case Found():
             return pb.DetectContradictionsResponse(conflict=conflict(said))
     summary = pb.CheckSummary(
@@ -128,15 +116,15 @@ def conflict(found: Found) -> conflict_pb2.Conflict:
         author=PRINCIPAL,
         is_text_finding=found.finding.is_of_text,
     )
-    if recorded is not None and recorded.state is not None:
+    if recorded is not None and recorded.state:
         message.id = recorded.conflict_id
-        message.state = _number("CONFLICT_STATE", recorded.state)
+        message.state = recorded.state
         message.run_id = recorded.run_id
-        message.is_text_finding &= recorded.state is State.POTENTIAL
+        message.is_text_finding &= recorded.state == conflict_pb2.CONFLICT_STATE_POTENTIAL
     if said is None:
         return message
-    message.conflict_class = _number("CONFLICT_CLASS", said.conflict)
-    _add_verdict(message, said)
+    message.conflict_class = enum_number(conflict_pb2, "CONFLICT_CLASS", said.conflict)
+    add_verdict(message, said)
     if said.older is not Older.NEITHER:
         older = found.finding.first if said.older is Older.FIRST else found.finding.second
         message.older_id = older.id
@@ -159,94 +147,41 @@ def _side(said: Statement, spans: tuple[Span, ...]) -> conflict_pb2.ConflictSide
             if side.is_constitutive
             else type_pb2.EDGE_TYPE_DESCRIPTIVE
         ),
-        spans=map(_span, spans),
+        spans=map(span, spans),
     )
-
-
-def _number(prefix: str, word: Enum) -> Any:  # the contract's enums share no type
-    return getattr(conflict_pb2, f"{prefix}_{word.name}")
-
-
-def _span(place: Span) -> conflict_pb2.Span:
-    return conflict_pb2.Span(start=place.start, end=place.end)
 
 
 def ended(found: Ended) -> pb.EndSessionResponse:
     """The findings and recurring facts of an ended session."""
     return pb.EndSessionResponse(
-        session=cast(session_pb2.Session, found.session.shown),
+        session=found.session,
         status=status_of(found.check.coverage),
         conflicts=map(conflict, found.check.found),
         coverage=coverage(found.check.coverage),
-        recurring=[
-            pb.RecurringFact(item_id=each.item_id, proposal_number=each.proposal_number)
-            for each in found.recurring
-        ],
+        recurring=found.recurring,
         token=found.token,
     )
 
 
-def amendment(found: Amendment) -> pb.Amendment:
-    """A memory that may amend a former one."""
-    return pb.Amendment(
-        newer_id=found.newer_id,
-        older_id=found.older_id,
-        similarity=found.similarity,
-        change=found.change,
-        proposal_number=found.proposal_number,
-    )
-
-
-def judges(states: Mapping[Judge, JudgeState]) -> pb.ListJudgesResponse:
+def judges(states: Mapping[Judge, pb.JudgeStatus]) -> pb.ListJudgesResponse:
     """The judges, and whether they answer: those that need no model always do."""
     reply = pb.ListJudgesResponse()
     for judge in (Judge.STRUCTURAL, Judge.LEXICAL, *states):
-        state = states.get(judge, JudgeState())
         said = reply.judges.add(
-            judge=_number("JUDGE", judge),
-            state=pb.JUDGE_STATE_DEAD if state.is_dead else pb.JUDGE_STATE_READY,
-            reason=state.reason,
+            judge=enum_number(conflict_pb2, "JUDGE", judge), state=pb.JUDGE_STATE_READY
         )
-        if state.asked is not None:
-            said.ask_time.FromMicroseconds(state.asked)
+        if judge in states:
+            said.MergeFrom(states[judge])
     return reply
 
 
-def listed(found: Listed) -> pb.ListConflictsResponse:
-    """A page of conflicts with their proposals."""
-    return pb.ListConflictsResponse(
-        conflicts=[_shown(each.shown) for each in found.page.conflicts],
-        proposals=found.proposals,
-        next_page_token=found.page.next_page_token,
-    )
-
-
-def reviewed(outcome: Outcome) -> pb.ReviewConflictResponse:
-    """The conflict after a review, or the review's proposal."""
-    message = pb.ReviewConflictResponse(conflict=_shown(outcome.conflict))
-    _outcome(outcome, message)
-    return message
-
-
-def resolved(outcome: Outcome) -> pb.ResolveDissonanceResponse:
-    """The resolved conflict, or the resolution's proposal."""
-    message = pb.ResolveDissonanceResponse(conflict=_shown(outcome.conflict))
-    _outcome(outcome, message)
-    return message
-
-
-def _outcome(
-    outcome: Outcome, message: pb.ReviewConflictResponse | pb.ResolveDissonanceResponse
-) -> None:
-    if outcome.proposal is not None:
-        message.proposal_id = outcome.proposal.id
-        message.proposal_number = outcome.proposal.number
-    if outcome.decided is not None:
-        message.dependent_ids.extend(outcome.decided.dependent_ids)
-        message.token = outcome.decided.token
-        if outcome.decided.gave_way is not None:
-            message.gave_way.CopyFrom(cast(type_pb2.GaveWay, outcome.decided.gave_way))
-
-
-def _shown(conflict: Shown) -> conflict_pb2.Conflict:
-    return cast(conflict_pb2.Conflict, conflict)
+def outcome(found: Decided | Proposed) -> dict[str, Any]:
+    """The fields of a reply to a decision; those of graph's replies have the same names."""
+    if isinstance(found, Proposed):
+        proposal = found.proposal
+        return {
+            "conflict": found.conflict,
+            "proposal_id": proposal.id,
+            "proposal_number": proposal.number,
+        }
+    return {field.name: value for field, value in found.ListFields()}

@@ -1,33 +1,24 @@
 """Suggests that a memory amends a former one that it slightly edits (T6), or repeats it (V1)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from concord_dissonance.domain.amendment import Edit, amended, description
+from concord.dissonance.v1.dissonance_pb2 import Amendment
+from concord.graph.v1.governed_pb2 import GovernedAction, MergeItemsRequest
+from concord.graph.v1.lineage_pb2 import AddLineageRequest
+from concord.type.v1 import type_pb2
+
+from concord_dissonance.clients.graph.client import GraphClient
+from concord_dissonance.clients.search import SearchClient
+from concord_dissonance.domain.amendment import amended, description
 from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Statement
-from concord_dissonance.domain.suggestions import Amend, Merge
-from concord_dissonance.ports.graph import Graph
-from concord_dissonance.ports.search import Search
 from concord_dissonance.usecases.suggestions import Suggestions
-
-
-@dataclass(frozen=True, slots=True)
-class Amendment:
-    """A memory that may amend a former one, and how they differ."""
-
-    newer_id: str
-    older_id: str
-    similarity: float
-    change: str
-    proposal_number: int = 0
-    """The number of the proposal to record the amendment; 0 without one."""
 
 
 class Amendments:
     """The use case."""
 
-    def __init__(self, graph: Graph, search: Search, suggestions: Suggestions) -> None:
+    def __init__(self, graph: GraphClient, search: SearchClient, suggestions: Suggestions) -> None:
         self._graph, self._search, self._suggestions = graph, search, suggestions
 
     async def __call__(
@@ -60,15 +51,33 @@ class Amendments:
         versions = {each.id: each.etag for each in formers}
         for kept in same[:1]:
             if kept.id not in related:
-                merge = Merge(kept.id, newer.id, kept.etag, newer.etag)
-                await self._suggestions.open(space, merge)
+                merge = MergeItemsRequest(
+                    kept_id=kept.id,
+                    kept_etag=kept.etag,
+                    merged_id=newer.id,
+                    merged_etag=newer.etag,
+                )
+                await self._suggestions.open(space, GovernedAction(merge_items=merge))
         found = []
         for former, edit in edits:
             if former.id not in related:
-                amend = Amend(newer.id, former.id, newer.etag, versions[former.id])
-                proposal = await self._suggestions.open(space, amend)
-                number = proposal.number if proposal else 0
-                found.append(_amendment(newer, former.id, former.text, edit, number))
+                amend = AddLineageRequest(
+                    relation=type_pb2.LINEAGE_RELATION_AMENDS,
+                    newer_id=newer.id,
+                    newer_etag=newer.etag,
+                    older_id=former.id,
+                    older_etag=versions[former.id],
+                )
+                proposal = await self._suggestions.open(space, GovernedAction(add_lineage=amend))
+                found.append(
+                    Amendment(
+                        newer_id=newer.id,
+                        older_id=former.id,
+                        similarity=edit.similarity,
+                        change=description(former.text, newer.side.text, edit),
+                        proposal_number=proposal.number if proposal else 0,
+                    )
+                )
         return found
 
 
@@ -90,8 +99,3 @@ def _says_the_same(former: Statement, newer: Statement) -> bool:
     is_former = (theirs.written, former.id) < (ours.written, newer.id)
     times = (ours.valid_from, ours.valid_until) == (theirs.valid_from, theirs.valid_until)
     return is_former and times and ours.text.split() == theirs.text.split()
-
-
-def _amendment(newer: Statement, older_id: str, text: str, edit: Edit, number: int) -> Amendment:
-    change = description(text, newer.side.text, edit)
-    return Amendment(newer.id, older_id, edit.similarity, change, number)

@@ -5,11 +5,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from concord.dissonance.v1.dissonance_pb2 import (
+    JUDGE_STATE_DEAD,
+    JUDGE_STATE_READY,
+    JudgeState,
+    JudgeStatus,
+)
 from concord_chassis.call import deadline
 from concord_models.budget import Budget, BudgetSpent, Cost
 
 from concord_dissonance.domain.errors import JudgeUnavailable
-from concord_dissonance.domain.sides import Kind, Micros, Side
+from concord_dissonance.domain.sides import Kind, Side
 from concord_dissonance.domain.statements import Coverage
 from concord_dissonance.domain.verdicts import Abstained, Abstention, Judge, Verdict
 from concord_dissonance.ports.calls import Clock
@@ -23,19 +29,6 @@ _SETTLED = frozenset({Abstained.NOT_ASSERTED, Abstained.OTHER_SCOPE, Abstained.U
 """Abstentions that need no model: the pair has nothing to compare."""
 
 Said = Verdict | Abstention
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeState:
-    """When a model was asked last (µs; None: never), and why it is dead: it did not answer then."""
-
-    asked: Micros | None = None
-    reason: str = ""
-
-    @property
-    def is_dead(self) -> bool:
-        """Return whether the model gave no usable answer when it was asked last."""
-        return bool(self.reason)
 
 
 @dataclass(slots=True)
@@ -70,13 +63,13 @@ class AskModels:
         """`remote_spaces`: the spaces whose memories may be sent to an endpoint."""
         self._judges, self._budget, self._remote_spaces = judges, budget, remote_spaces
         self._clock = clock
-        self.states: dict[Judge, JudgeState] = {each.kind: JudgeState() for each in judges}
+        self.states = {each.kind: JudgeStatus(state=JUDGE_STATE_READY) for each in judges}
         self.outcomes: Counter[tuple[str, ...]] = Counter()
         """Pairs since the start by (judge, conflict class); ("", "ABSTAINED") if none was sure."""
 
     def answering(self) -> dict[str, bool]:
         """Whether each model answered its last question, by its judge's name, such as "LLM"."""
-        return {kind.name: not state.is_dead for kind, state in self.states.items()}
+        return {kind.name: not each.reason for kind, each in self.states.items()}
 
     def begin(self, space: str, coverage: Coverage, *, is_dry: bool = False) -> Asking:
         """Begin a check with the models that may see the space's memories."""
@@ -119,11 +112,13 @@ class AskModels:
                 self.outcomes["", "ABSTAINED"] += 1
 
     async def _asked(self, asking: Asking, first: Side, second: Side, said: Said) -> Said:
-        if _is_decided(said) or said.reason in _SETTLED or not _are_texts(first, second):
+        are_texts = all(e.kind is not Kind.EDGE and e.prose.strip() for e in (first, second))
+        if _is_decided(said) or said.reason in _SETTLED or not are_texts:
             return said
         for judge in asking.judges:
             if asking.is_dry:
-                asking.estimate += _cost(asking, judge, first, second)
+                costs = map(asking.budget.cost, judge.questions(first, second))
+                asking.estimate += sum(costs, Cost())
                 continue
             said = await self._answer(asking, judge, first, second) or said
             if _is_decided(said):
@@ -140,17 +135,22 @@ class AskModels:
             try:
                 async with asyncio.timeout(None if left is None else left - RESERVE):
                     said = await judge.judge(first, second, asking.budget)
-                self.states[judge.kind] = JudgeState(self._clock())
+                self._note(judge, JUDGE_STATE_READY)
                 return said
             except TimeoutError:
                 asking.failed[judge.kind] = "NO_TIME"
             except JudgeUnavailable as error:
-                self.states[judge.kind] = JudgeState(self._clock(), str(error))
+                self._note(judge, JUDGE_STATE_DEAD, str(error))
                 asking.failed[judge.kind] = "UNAVAILABLE"
             except BudgetSpent:
                 asking.failed[judge.kind] = "BUDGET_SPENT"
         _degrade(asking.coverage, f"{judge.kind.name}_{asking.failed[judge.kind]}")
         return None
+
+    def _note(self, judge: TextJudge, state: JudgeState.ValueType, reason: str = "") -> None:
+        """Note that a model was asked, and the reason why it is dead: it did not answer."""
+        self.states[judge.kind] = JudgeStatus(state=state, reason=reason)
+        self.states[judge.kind].ask_time.FromMicroseconds(self._clock())
 
 
 def _degrade(coverage: Coverage, why: str) -> None:
@@ -161,11 +161,3 @@ def _degrade(coverage: Coverage, why: str) -> None:
 
 def _is_decided(said: Said) -> bool:
     return isinstance(said, Verdict) and said.is_sure
-
-
-def _are_texts(first: Side, second: Side) -> bool:
-    return all(each.kind is not Kind.EDGE and each.prose.strip() for each in (first, second))
-
-
-def _cost(asking: Asking, judge: TextJudge, first: Side, second: Side) -> Cost:
-    return sum(map(asking.budget.cost, judge.questions(first, second)), Cost())

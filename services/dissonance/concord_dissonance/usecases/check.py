@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from unicodedata import normalize
 
+from concord.dissonance.v1.dissonance_pb2 import CHECK_SCOPE_FULL, CheckDissonanceRequest
+
+from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.declared import rules_of
-from concord_dissonance.domain.sides import Micros
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.ports.calls import Clock
-from concord_dissonance.ports.graph import Graph
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import (
-    MOST_TEXT_FINDINGS,
     Found,
     not_reviewed,
     record,
@@ -21,22 +22,12 @@ RECENT_DAYS = 30
 _DAY = 86_400_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class CheckQuery:
-    """Which statements to check: those up to `radius` edges from a node, all or recent ones."""
-
-    node: str
-    radius: int = 1
-    recent_only: bool = True
-    session_id: str = ""
-    dry_run: bool = False
-    most_text: int = MOST_TEXT_FINDINGS
-    """The most new findings of text to record; of more, none is."""
-
-
 @dataclass(slots=True)
 class CheckAnswer:
-    """The findings, the surest first; `earlier_ids`: open conflicts not found again."""
+    """The findings, the surest first; `earlier_ids`: open conflicts not found again.
+
+    `token`: the freshness token of the recording.
+    """
 
     coverage: Coverage
     found: list[Found] = field(default_factory=list)
@@ -53,30 +44,33 @@ class CheckAnswer:
 class Check:
     """The use case."""
 
-    def __init__(self, graph: Graph, examine: Examine, clock: Clock) -> None:
+    def __init__(self, graph: GraphClient, examine: Examine, clock: Clock) -> None:
         self._graph, self._examine, self._clock = graph, examine, clock
 
-    async def __call__(self, space: str, request_id: str, query: CheckQuery) -> CheckAnswer:
+    async def __call__(self, space: str, request: CheckDissonanceRequest) -> CheckAnswer:
         """Checks, and records the findings unless it is a dry run.
 
         Raises `ServiceUnavailable` when graph does not answer.
         """
-        there = await self._graph.around(space, query.node, query.radius)
+        node = normalize("NFC", request.context_node)
+        there = await self._graph.around(space, node, request.radius or 1)
         if there is None:
             return CheckAnswer(Coverage(), is_node_known=False)
         relations = await self._graph.relations(space)
         rules = rules_of(relations, there)
-        exam = Examination(space, self._chosen(there, query), rules, is_dry=query.dry_run)
+        exam = Examination(space, self._chosen(there, request), rules, is_dry=request.dry_run)
         async for _ in self._examine(exam):
             pass
         answer = CheckAnswer(exam.coverage)
-        if query.dry_run:
+        if request.dry_run:
             answer.found = await not_reviewed(self._graph, space, exam.findings)
         else:
             findings, excess = await without_excess(
-                self._graph, space, exam.findings, query.most_text
+                self._graph, space, exam.findings, request.max_text_findings
             )
-            answer.found, answer.token = await record(self._graph, space, request_id, findings)
+            answer.found, answer.token = await record(
+                self._graph, space, request.request_id, findings
+            )
             answer.found += map(Found, excess)
             answer.found.sort(key=lambda each: -each.finding.confidence)
             answer.coverage.unrecorded = len(excess)
@@ -93,11 +87,16 @@ class Check:
         there = await self._graph.open_conflicts(space, [each.id for each in exam.statements])
         return sorted({each.id for each in there} - known)
 
-    def _chosen(self, there: Sequence[Statement], query: CheckQuery) -> list[Statement]:
-        since = Micros(self._clock() - RECENT_DAYS * _DAY)
-        return [each for each in there if not query.recent_only or _is_recent(each, since, query)]
-
-
-def _is_recent(statement: Statement, since: Micros, query: CheckQuery) -> bool:
-    of_session = bool(query.session_id) and statement.session_id == query.session_id
-    return of_session or max(statement.changed, statement.read) >= since
+    def _chosen(
+        self, there: Sequence[Statement], request: CheckDissonanceRequest
+    ) -> Sequence[Statement]:
+        """Those to check: all, or the recent ones and those of the request's session."""
+        if request.scope == CHECK_SCOPE_FULL:
+            return there
+        since = self._clock() - RECENT_DAYS * _DAY
+        return [
+            each
+            for each in there
+            if max(each.changed, each.read) >= since
+            or (each.session_id and each.session_id == request.session_id)
+        ]

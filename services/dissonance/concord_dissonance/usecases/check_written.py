@@ -1,18 +1,18 @@
 """Checks a session's writes, or a reflection, against the space's other statements (D7)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from uuid import uuid4
 
+from concord_dissonance.clients.graph.client import GraphClient
+from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.domain.declared import read_by, rules_of
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.nearness import NEAR
 from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Coverage, Statement
-from concord_dissonance.ports.graph import Graph
-from concord_dissonance.ports.search import Search
+from concord_dissonance.usecases.check import CheckAnswer
 from concord_dissonance.usecases.examine import Examination, Examine
-from concord_dissonance.usecases.record import Found, record
+from concord_dissonance.usecases.record import record
 
 KINDS = frozenset({Kind.FACT, Kind.PLAN, Kind.REFLECTION})
 """The kinds of memories that are checked, and those that they are compared with."""
@@ -20,24 +20,15 @@ UNASKED = "TEXTS_NOT_ASKED_FOR"
 """Why texts are not compared: the space does not ask for findings of text by themselves."""
 
 
-@dataclass(slots=True)
-class WrittenCheck:
-    """The recorded findings, the surest first; `token`: the freshness token of the recording."""
-
-    coverage: Coverage
-    found: list[Found] = field(default_factory=list)
-    token: str = ""
-
-
 class CheckWritten:
     """The use case. Its cost grows with the number of new statements, not with the space."""
 
-    def __init__(self, graph: Graph, search: Search, examine: Examine) -> None:
+    def __init__(self, graph: GraphClient, search: SearchClient, examine: Examine) -> None:
         self._graph, self._search, self._examine = graph, search, examine
 
     async def __call__(
         self, space: str, memory_ids: Sequence[str], edge_ids: Sequence[str] = (), fresh: str = ""
-    ) -> WrittenCheck:
+    ) -> CheckAnswer:
         """Checks the facts that memories state, and edges; texts if the space asks for that.
 
         `fresh`: the token of a change that the index must have. Raises `ServiceUnavailable` when
@@ -47,7 +38,7 @@ class CheckWritten:
         memories = [each for each in read if each.side.kind in KINDS]
         edges = await self._graph.edges_of(space, edge_ids)
         if not memories and not edges:
-            return WrittenCheck(Coverage())
+            return CheckAnswer(Coverage())
         with_texts = await self._graph.records_text(space)
         exam = await self._against(space, memories, edges, fresh, with_texts=with_texts)
         async for _ in self._examine(exam):
@@ -57,7 +48,8 @@ class CheckWritten:
         # Recording is idempotent by pair and versions: a repeated check records nothing new.
         found, token = await record(self._graph, space, uuid4().hex, exam.findings)
         exam.coverage.recorded = sum(each.is_new for each in found)
-        return WrittenCheck(exam.coverage, [each for each in found if each.is_shown], token)
+        shown = [each for each in found if each.is_shown]
+        return CheckAnswer(exam.coverage, shown, token=token)
 
     async def _against(
         self,

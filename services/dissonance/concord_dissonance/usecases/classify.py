@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from concord_chassis.call import deadline
 from concord_chassis.server.workers import Workers
 
+from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.declared import read_by, rules_of
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Rules, Side
 from concord_dissonance.domain.statements import Coverage
 from concord_dissonance.domain.verdicts import Abstained, Abstention, Verdict
-from concord_dissonance.ports.graph import Graph
 from concord_dissonance.usecases.ask_models import AskModels
 
 
 class ClassifyPairs:
     """The use case. If a statement is a fact, graph is asked for the space's relations."""
 
-    def __init__(self, graph: Graph, workers: Workers, models: AskModels) -> None:
+    def __init__(self, graph: GraphClient, workers: Workers, models: AskModels) -> None:
         self._graph, self._workers, self._models = graph, workers, models
 
     async def __call__(
@@ -31,8 +31,10 @@ class ClassifyPairs:
 
         Raises `ServiceUnavailable`.
         """
-        has_facts = any(side.fact for pair in pairs for side in pair)
-        rules = await self._rules(space) if has_facts else Rules()
+        rules = Rules()
+        if any(side.fact for pair in pairs for side in pair):
+            relations = await self._graph.relations(space)
+            rules = rules_of(relations, await self._graph.edges_with(space, read_by(relations)))
         said = await self._judged(pairs, rules)
         coverage = Coverage(candidates=len(pairs), is_degraded=OUT_OF_TIME in said[-1:])
         if rules_only:
@@ -54,10 +56,6 @@ class ClassifyPairs:
             pass
         in_time = list(said)
         return [*in_time, *[OUT_OF_TIME] * (len(pairs) - len(in_time))]
-
-    async def _rules(self, space: str) -> Rules:
-        relations = await self._graph.relations(space)
-        return rules_of(relations, await self._graph.edges_with(space, read_by(relations)))
 
 
 OUT_OF_TIME = Abstention(Abstained.OUT_OF_TIME)

@@ -5,11 +5,15 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from concord.dissonance.v1.dissonance_pb2 import RecurringFact
+from concord.graph.v1.session_pb2 import EndSessionRequest, Session
+
+from concord_dissonance.clients.graph.callers_client import CallersGraphClient
+from concord_dissonance.clients.graph.sessions_client import SessionsClient
 from concord_dissonance.ports.calls import Credential
-from concord_dissonance.ports.graph import CallersGraph
-from concord_dissonance.ports.sessions import Session, Sessions
-from concord_dissonance.usecases.check_written import CheckWritten, WrittenCheck
-from concord_dissonance.usecases.recurring import ProposeRecurring, Recurring
+from concord_dissonance.usecases.check import CheckAnswer
+from concord_dissonance.usecases.check_written import CheckWritten
+from concord_dissonance.usecases.recurring import ProposeRecurring
 
 REMEMBERED = 100
 """Ended sessions whose results are remembered. A session's end comes twice, from the caller and
@@ -21,8 +25,8 @@ class Ended:
     """An ended session, the check of its writes, and the recurring facts."""
 
     session: Session
-    check: WrittenCheck
-    recurring: Sequence[Recurring]
+    check: CheckAnswer
+    recurring: Sequence[RecurringFact]
     token: str
 
 
@@ -31,8 +35,8 @@ class EndSession:
 
     def __init__(
         self,
-        sessions: Sessions,
-        callers: CallersGraph,
+        sessions: SessionsClient,
+        callers: CallersGraphClient,
         check: CheckWritten,
         recurring: ProposeRecurring,
     ) -> None:
@@ -45,15 +49,16 @@ class EndSession:
         self, space: str, who: Credential, request_id: str, session_id: str
     ) -> Ended:
         """Ends a session in its caller's name. Raises `ServiceUnavailable`."""
-        session, token = await self._callers.end_session(who, request_id, session_id)
-        return await self.after(space, session, token)
+        request = EndSessionRequest(request_id=request_id, session_id=session_id)
+        done = await self._callers.end_session(who, request)
+        return await self.after(space, done.session, done.token)
 
     async def after(self, space: str, session: Session, fresh: str) -> Ended:
         """Checks an ended session's writes, and proposes recurring facts; idempotent.
 
         `fresh`: the token of a change that the index must have.
         """
-        key = (space, session.id, session.end)
+        key = (space, session.id, session.end_time.ToMicroseconds())
         async with self._busy[space]:
             if key not in self._known:
                 ended = await self._checked(space, session, fresh)

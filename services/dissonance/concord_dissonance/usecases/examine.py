@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from concord_chassis.server.workers import Workers
 
+from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.domain import candidates
-from concord_dissonance.domain.candidates import Pair
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.nearness import NEAR, Near
@@ -19,7 +19,6 @@ from concord_dissonance.domain.verdicts import (
     Reason,
     Verdict,
 )
-from concord_dissonance.ports.search import Search
 from concord_dissonance.usecases.ask_models import AskModels
 
 CHUNK = 250
@@ -46,7 +45,7 @@ class Examination:
 class Examine:
     """The use case behind every check."""
 
-    def __init__(self, search: Search, workers: Workers, models: AskModels) -> None:
+    def __init__(self, search: SearchClient, workers: Workers, models: AskModels) -> None:
         self._search, self._workers, self._models = search, workers, models
 
     async def __call__(self, exam: Examination) -> AsyncIterator[float]:
@@ -63,7 +62,9 @@ class Examine:
         near = await self._workers.run(candidates.of_memories, memories, similar)
         # Pairs of memories whose facts are compared as edges are not compared again as texts.
         near.difference_update(*(candidates.stated_by(pair, there) for pair in of_edges))
-        pairs = [pair for pair in (*of_edges, *sorted(near)) if _is_wanted(pair, exam.only)]
+        pairs = [*of_edges, *sorted(near)]
+        if exam.only is not None:
+            pairs = [pair for pair in pairs if not exam.only.isdisjoint(pair)]
         exam.coverage.candidates = len(pairs)
         asking = self._models.begin(exam.space, exam.coverage, is_dry=exam.is_dry)
         for start in range(0, len(pairs), CHUNK):
@@ -88,10 +89,6 @@ class Examine:
         if missing := len(ids) - len(found):
             exam.coverage.skipped["NOT_INDEXED"] += missing
         return found
-
-
-def _is_wanted(pair: Pair, only: frozenset[str] | None) -> bool:
-    return only is None or not only.isdisjoint(pair)
 
 
 def judged(pairs: Sequence[tuple[Side, Side]], rules: Rules) -> list[Verdict | Abstention]:

@@ -11,8 +11,9 @@ from functools import partial
 from concord_chassis.observe.log import Logger
 from concord_chassis.server.background import Background
 
+from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.domain.errors import LeaseElsewhere, ServiceRefused, ServiceUnavailable
-from concord_dissonance.ports.feed import Feed, Heard, Leases
+from concord_dissonance.ports.feed import Heard
 from concord_dissonance.usecases.lease import alone
 from concord_dissonance.usecases.proposals import Proposals
 from concord_dissonance.usecases.triggers import Triggers
@@ -108,15 +109,13 @@ class Follow:
     def __init__(
         self,
         *,
-        feed: Feed,
-        leases: Leases,
+        feed: FeedClient,
         proposals: Proposals,
         triggers: Triggers,
         background: Background,
         log: Logger,
     ) -> None:
         self._feed, self._background, self._log = feed, background, log
-        self._leases = leases
         self._proposals, self._triggers = proposals, triggers
         self._disputed, self._written = Marked(), Marked()
         self._full: set[str] = set()
@@ -166,7 +165,7 @@ class Follow:
     async def _settle(self, space: str) -> None:
         self._full.discard(space)
         try:
-            if await alone(self._leases, space, partial(self._proposals.settle, space)):
+            if await alone(self._feed, space, partial(self._proposals.settle, space)):
                 self._full.add(space)
             self._settle_wait = FIRST_WAIT
         except LeaseElsewhere as elsewhere:
@@ -187,7 +186,7 @@ class Follow:
 
     async def _check(self, space: str) -> None:
         try:
-            await alone(self._leases, space, partial(self._triggers.catch_up, space))
+            await alone(self._feed, space, partial(self._triggers.catch_up, space))
             self._check_wait = FIRST_WAIT
         except LeaseElsewhere as elsewhere:
             self._written.add_later(space, elsewhere.seconds)

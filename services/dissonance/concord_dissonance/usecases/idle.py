@@ -6,10 +6,11 @@ from functools import partial
 from concord_chassis.observe.log import Logger
 from concord_chassis.server.background import Background
 
+from concord_dissonance.clients.graph.feed_client import FeedClient
+from concord_dissonance.clients.graph.sessions_client import SessionsClient
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.ports.calls import Clock
-from concord_dissonance.ports.sessions import Sessions
 
 END_IDLE = "end idle sessions"
 """The name of the task that does it."""
@@ -27,10 +28,15 @@ class EndIdleSessions:
     """
 
     def __init__(
-        self, sessions: Sessions, clock: Clock, background: Background, log: Logger
+        self,
+        feed: FeedClient,
+        sessions: SessionsClient,
+        clock: Clock,
+        background: Background,
+        log: Logger,
     ) -> None:
-        self._sessions, self._clock, self._log = sessions, clock, log
-        self._background = background
+        self._feed, self._sessions = feed, sessions
+        self._clock, self._background, self._log = clock, background, log
 
     async def run(self) -> None:
         """Looks until cancelled."""
@@ -44,7 +50,7 @@ class EndIdleSessions:
     async def look(self) -> None:
         """Ends the idle sessions of every space."""
         since = Micros(self._clock() - IDLE)
-        for space in await self._sessions.spaces():
+        for space in await self._feed.spaces():
             end = partial(self._end, space, since)
             await self._background.tried(END_IDLE, space, end, passing=(ServiceUnavailable,))
 

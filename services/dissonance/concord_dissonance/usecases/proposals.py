@@ -7,16 +7,19 @@ nothing.
 """
 
 import asyncio
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import conflict_pb2
+from concord.type.v1 import type_pb2
 from concord_chassis.observe.log import Logger
 
+from concord_dissonance.clients.governance import GovernanceClient
+from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.errors import ServiceRefused
-from concord_dissonance.domain.statements import State
-from concord_dissonance.ports.governance import Governance, Proposal
-from concord_dissonance.ports.graph import Conflict, Graph
+from concord_dissonance.ports.actions import Decision, conflict_of, key_of
+from concord_dissonance.ports.calls import repeated_id
 
 MOST_PENDING = 20
 """The most proposals of dissonance that wait in a space; governance enforces that, too."""
@@ -28,7 +31,7 @@ _OF_THE_SPACE = frozenset({"ERROR_REASON_GENESIS_MISSING", "ERROR_REASON_TOO_MAN
 class Proposals:
     """The use case: brings the proposals of a space in line with its conflicts."""
 
-    def __init__(self, graph: Graph, governance: Governance, log: Logger) -> None:
+    def __init__(self, graph: GraphClient, governance: GovernanceClient, log: Logger) -> None:
         self._graph, self._governance, self._log = graph, governance, log
         self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -43,36 +46,45 @@ class Proposals:
             waiting = [
                 each
                 for each in await self._governance.pending(space)
-                if await self._stands(space, each, conflicts.get(each.conflict_id))
+                if await self._stands(space, each, conflicts.get(conflict_of(each.action)[0]))
             ]
-            named = {each.conflict_id for each in waiting}
+            named = {conflict_of(each.action)[0] for each in waiting}
             unnamed = [each for each in conflicts.values() if each.id not in named]
             return await self._open(space, unnamed, MOST_PENDING - len(waiting))
 
-    async def _stands(self, space: str, proposal: Proposal, conflict: Conflict | None) -> bool:
+    async def _stands(
+        self, space: str, proposal: proposal_pb2.Proposal, conflict: conflict_pb2.Conflict | None
+    ) -> bool:
         """Whether a proposal goes on waiting; if not, it is withdrawn. Suggestions always do."""
-        if proposal.suggestion:
+        if key_of(proposal.action):
             return True
-        if conflict is not None and conflict.etag == proposal.conflict_etag:
+        if conflict is not None and conflict.etag == conflict_of(proposal.action)[1]:
             return True
-        reviewed = conflict is not None and conflict.state is State.CONFIRMED
-        if reviewed and conflict is not None and proposal.is_in_review and conflict.proposal:
-            await self._governance.revise(space, proposal, conflict.proposal)
+        in_review = proposal.status == proposal_pb2.PROPOSAL_STATUS_PENDING_REVIEW
+        confirmed = conflict is not None and conflict.state == conflict_pb2.CONFLICT_STATE_CONFIRMED
+        if confirmed and conflict is not None and in_review and (decision := proposed(conflict)):
+            await self._governance.revise(space, proposal, decision)
             return True
         await self._governance.withdraw(space, proposal.id)
         return False
 
-    async def _open(self, space: str, conflicts: Iterable[Conflict], room: int) -> bool:
+    async def _open(
+        self, space: str, conflicts: Iterable[conflict_pb2.Conflict], room: int
+    ) -> bool:
         potential = (
-            each for each in conflicts if each.state is State.POTENTIAL and not each.is_text_finding
+            each
+            for each in conflicts
+            if each.state == conflict_pb2.CONFLICT_STATE_POTENTIAL and not each.is_text_finding
         )
         for each in sorted(potential, key=lambda each: (-each.confidence, each.id)):
-            if each.proposal is None or await self._was_proposed(space, each):
+            decision = proposed(each)
+            if decision is None or await self._was_proposed(space, each):
                 continue
             if room <= 0:
                 return True
             try:
-                await self._governance.propose(space, _request_id(each), each.proposal)
+                request_id = repeated_id(each.id, each.etag)
+                await self._governance.propose(space, request_id, decision)
             except ServiceRefused as refused:
                 self._log.info("not proposed", space=space, conflict=each.id, why=refused.reason)
                 if refused.reason in _OF_THE_SPACE:
@@ -81,11 +93,39 @@ class Proposals:
             room -= 1
         return False
 
-    async def _was_proposed(self, space: str, conflict: Conflict) -> bool:
+    async def _was_proposed(self, space: str, conflict: conflict_pb2.Conflict) -> bool:
         """Whether this version of a conflict was proposed before: each is proposed once."""
         before = await self._governance.about(space, conflict.id)
-        return any(each.conflict_etag == conflict.etag for each in before)
+        return any(conflict_of(each.action)[1] == conflict.etag for each in before)
 
 
-def _request_id(conflict: Conflict) -> str:
-    return hashlib.sha256(f"{conflict.id}\0{conflict.etag}".encode()).hexdigest()
+def proposed(conflict: conflict_pb2.Conflict) -> Decision | None:
+    """Return the one decision that a conflict proposes, by its class and its sides.
+
+    In an evolution the older side gives way; in a contradiction with one constitutive side, the
+    descriptive side does (AGM). Any other contradiction is confirmed, and nothing is superseded. A
+    nuance is reclassified as a contradiction, after the agent's review. None: no judge could
+    decide.
+    """
+    found, contradiction = conflict.conflict_class, conflict_pb2.CONFLICT_CLASS_CONTRADICTION
+    descriptive = [
+        side.id
+        for side in (conflict.first, conflict.second)
+        if side.edge_type != type_pb2.EDGE_TYPE_CONSTITUTIVE
+    ]
+    evolved = found == conflict_pb2.CONFLICT_CLASS_EVOLUTION and conflict.older_id
+    if evolved or (found == contradiction and len(descriptive) == 1):
+        return conflict_pb2.ResolveConflictRequest(
+            conflict_id=conflict.id,
+            etag=conflict.etag,
+            resolution_type=found,
+            superseded_id=conflict.older_id if evolved else descriptive[0],
+        )
+    if found not in (contradiction, conflict_pb2.CONFLICT_CLASS_NUANCE):
+        return None
+    review = conflict_pb2.ReviewConflictRequest(conflict_id=conflict.id, etag=conflict.etag)
+    review.decision = conflict_pb2.REVIEW_DECISION_CONFIRM
+    if found != contradiction:
+        review.decision = conflict_pb2.REVIEW_DECISION_RECLASSIFY
+        review.conflict_class = contradiction
+    return review

@@ -1,49 +1,58 @@
 """Records findings in graph, at most 500 at once."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from concord_dissonance.domain.statements import Finding, Recorded, State
-from concord_dissonance.ports.graph import Graph
+from concord.graph.v1 import conflict_pb2
+
+from concord_dissonance.clients.graph.client import GraphClient
+from concord_dissonance.domain.statements import Finding
+from concord_dissonance.ports.calls import repeated_id
 
 BATCH = 500
 MOST_TEXT_FINDINGS = 20
 """The most new findings of text that a check records if its caller allows no other number."""
-_OPEN = frozenset({State.POTENTIAL, State.CONFIRMED})
+_POTENTIAL = conflict_pb2.CONFLICT_STATE_POTENTIAL
+_OPEN = (_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
+_NEW = (conflict_pb2.FINDING_OUTCOME_CREATED, conflict_pb2.FINDING_OUTCOME_UPDATED)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A finding, and its record in graph; None if it was not recorded."""
+    """A finding, and its record in graph; None if it was not recorded.
+
+    The record of a stale finding, a side of which changed since, has neither an id nor a state.
+    """
 
     finding: Finding
-    recorded: Recorded | None = None
+    recorded: conflict_pb2.RecordedFinding | None = None
 
     @property
     def is_shown(self) -> bool:
         """Whether the caller sees it: no review has decided about these versions."""
-        return self.recorded is None or self.recorded.is_open
+        return self.recorded is None or self.recorded.state in _OPEN
 
     @property
     def is_new(self) -> bool:
         """Whether its conflict is new, or one of its sides has changed since it was recorded."""
-        return self.recorded is not None and self.recorded.is_new
+        return self.recorded is not None and self.recorded.outcome in _NEW
 
 
-async def not_reviewed(graph: Graph, space: str, findings: Sequence[Finding]) -> list[Found]:
+async def not_reviewed(graph: GraphClient, space: str, findings: Sequence[Finding]) -> list[Found]:
     """Return the findings about whose versions no review has decided."""
     known = await graph.known(space, _ids(findings)) if findings else {}
-    return [Found(each) for each in findings if known.get(each.versions, State.POTENTIAL) in _OPEN]
+    return [Found(each) for each in findings if known.get(each.versions, _POTENTIAL) in _OPEN]
 
 
 async def without_excess(
-    graph: Graph, space: str, findings: Sequence[Finding], most_text: int
+    graph: GraphClient, space: str, findings: Sequence[Finding], most_text: int
 ) -> tuple[Sequence[Finding], Sequence[Finding]]:
     """Return the findings to record, and the new findings of text if they are over `most_text`.
 
-    A finding is new if graph has no conflict of these versions.
+    A finding is new if graph has no conflict of these versions. `most_text`: 0 for the usual
+    number.
     """
+    most_text = most_text or MOST_TEXT_FINDINGS
     of_text = [each for each in findings if each.is_of_text]
     if len(of_text) <= most_text:
         return findings, ()
@@ -56,7 +65,7 @@ async def without_excess(
 
 
 async def record(
-    graph: Graph, space: str, run_id: str, findings: Sequence[Finding], first: int = 0
+    graph: GraphClient, space: str, run_id: str, findings: Sequence[Finding], first: int = 0
 ) -> tuple[list[Found], str]:
     """Record a run's findings, in batches whose request ids are the same for a repeated run.
 
@@ -66,7 +75,7 @@ async def record(
     found: list[Found] = []
     token = ""
     for start in range(0, len(findings), BATCH):
-        own_id = hashlib.sha256(f"{run_id}\0{first + start}".encode()).hexdigest()
+        own_id = repeated_id(run_id, first + start)
         batch = findings[start : start + BATCH]
         recorded, token = await graph.record(space, own_id, batch, run_id)
         found += [Found(*each) for each in zip(batch, recorded, strict=True)]

@@ -1,116 +1,114 @@
 """Lists, reviews and resolves conflicts in a caller's name (D5, D6)."""
 
-import hashlib
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
+from concord.dissonance.v1.dissonance_pb2 import DismissRunRequest
+from concord.governance.v1.proposal_pb2 import Proposal
+from concord.graph.v1 import conflict_pb2
+from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import Failure
 
+from concord_dissonance.clients.governance import GovernanceClient
+from concord_dissonance.clients.graph.callers_client import CallersGraphClient
+from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.errors import ItemUnknown
-from concord_dissonance.domain.reviews import Decision, Resolve
-from concord_dissonance.ports.calls import Credential, Shown
-from concord_dissonance.ports.governance import Governance, Proposal
-from concord_dissonance.ports.graph import (
-    CallersGraph,
-    ConflictPage,
-    Decided,
-    Dismissed,
-    Graph,
-)
+from concord_dissonance.ports.actions import Decided, Decision, conflict_of
+from concord_dissonance.ports.calls import Credential, repeated_id
 
 _REUSED = "ERROR_REASON_REQUEST_ID_REUSED"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The outcome of a decision: it took effect, or it is a proposal that waits for both slots."""
+class Proposed:
+    """A decision about a conflict that is a proposal, which waits for both slots."""
 
-    conflict: Shown
-    decided: Decided | None = None
-    proposal: Proposal | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A page of conflicts; `proposals`: by conflict id, the number of the waiting proposal."""
-
-    page: ConflictPage
-    proposals: Mapping[str, int] = field(default_factory=dict)
+    conflict: conflict_pb2.Conflict
+    proposal: Proposal
 
 
 class Reviews:
     """Use cases of callers: list conflicts, and decide about them."""
 
-    def __init__(self, graph: Graph, callers: CallersGraph, governance: Governance) -> None:
+    def __init__(
+        self, graph: GraphClient, callers: CallersGraphClient, governance: GovernanceClient
+    ) -> None:
         self._graph, self._callers, self._governance = graph, callers, governance
 
-    async def list(self, space: str, who: Credential, query: Shown) -> Listed:
-        """A page of conflicts with the numbers of their waiting proposals."""
+    async def list(
+        self, space: str, who: Credential, query: conflict_pb2.ListConflictsRequest
+    ) -> tuple[conflict_pb2.ListConflictsResponse, Mapping[str, int]]:
+        """A page of conflicts, and by conflict id the numbers of their waiting proposals."""
         page = await self._callers.conflicts(who, query)
         waiting = await self._governance.pending(space) if page.conflicts else ()
-        there = {each.id for each in page.conflicts}
-        numbers = {each.conflict_id: each.number for each in waiting if each.conflict_id in there}
-        return Listed(page, numbers)
+        numbers = {conflict_of(each.action)[0]: each.number for each in waiting}
+        there = {each.id for each in page.conflicts} & numbers.keys()
+        return page, {conflict_id: numbers[conflict_id] for conflict_id in there}
 
-    async def decide(
-        self, space: str, who: Credential, request_id: str, decision: Decision
-    ) -> Outcome:
+    async def decide(self, space: str, who: Credential, decision: Decision) -> Decided | Proposed:
         """Applies a decision, or proposes it if a side is constitutive.
 
-        An empty etag means the newest version. Raises `ItemUnknown`.
+        An empty etag means the newest version, and is replaced by that. Raises `ItemUnknown`.
         """
-        conflict = await self._callers.conflict(who, decision.conflict_id)
+        asked = conflict_pb2.GetConflictRequest(id=decision.conflict_id)
+        conflict = await self._callers.conflict(who, asked)
         if conflict is None:
             raise ItemUnknown(decision.conflict_id)
-        newest = replace(decision, etag=decision.etag or conflict.etag)
-        if conflict.needs_consent:
-            proposal = await self._governance.propose(space, request_id, newest, who)
-            return Outcome(conflict.shown, proposal=proposal)
+        is_newest = not decision.etag
+        decision.etag = decision.etag or conflict.etag
+        sides = (conflict.first, conflict.second)
+        if any(each.edge_type == type_pb2.EDGE_TYPE_CONSTITUTIVE for each in sides):
+            proposal = await self._governance.propose(space, decision.request_id, decision, who)
+            return Proposed(conflict, proposal)
         try:
-            decided = await self._callers.decide(who, request_id, newest)
+            return await self._callers.decide(who, decision)
         except Failure as refused:
-            if decision.etag or refused.reason != _REUSED:
+            if not is_newest or refused.reason != _REUSED:
                 raise
-            # The request came before: the newest version is the one that this decision made.
-            former = await self._callers.former_etag(who, conflict)
-            decided = await self._callers.decide(who, request_id, replace(decision, etag=former))
-        return Outcome(decided.conflict, decided=decided)
+        # The request came before: the newest version is the one that this decision made.
+        changed = conflict.modify_time.ToMicroseconds()
+        asked.as_of.record_time.FromMicroseconds(changed - 1)
+        former = await self._callers.conflict(who, asked)
+        decision.etag = former.etag if former else ""
+        return await self._callers.decide(who, decision)
 
     async def dismiss_run(
-        self, who: Credential, request_id: str, run_id: str, context: str
-    ) -> Dismissed:
+        self, who: Credential, request: DismissRunRequest
+    ) -> conflict_pb2.DismissRunResponse:
         """Dismisses all potential conflicts of a run that the caller may dismiss alone.
 
         Graph takes them in requests of bounded size, whose ids are the same for a repeated call.
         """
         count = 0
         for number in itertools.count():
-            own_id = hashlib.sha256(f"{request_id}\0{number}".encode()).hexdigest()
-            done = await self._callers.dismiss_run(who, own_id, run_id, context)
-            count += done.count
+            part = conflict_pb2.DismissRunRequest(
+                request_id=repeated_id(request.request_id, number),
+                run_id=request.run_id,
+                context=request.context,
+            )
+            done = await self._callers.dismiss_run(who, part)
+            count += done.dismissed_count
             if done.is_complete:
-                return replace(done, count=count)
+                done.dismissed_count = count
+                return done
         raise AssertionError("counting does not end")
 
     async def resolve_pair(
         self,
         space: str,
         who: Credential,
-        request_id: str,
-        pair: tuple[str, str],
-        resolution: Resolve,
-    ) -> Outcome:
+        pair: conflict_pb2.ConflictPair,
+        resolution: conflict_pb2.ResolveConflictRequest,
+    ) -> Decided | Proposed:
         """Resolves the conflict of two items, and records it first if there is none.
 
         Raises `ItemUnknown`.
         """
-        conflict = await self._callers.conflict(who, pair=pair)
+        conflict = await self._callers.conflict(who, conflict_pb2.GetConflictRequest(pair=pair))
         if conflict is None:
-            etags = await self._callers.etags(who, pair)
-            conflict_id = await self._graph.open_conflict(space, request_id, etags, resolution)
+            etags = await self._callers.etags(who, (pair.first_id, pair.second_id))
+            resolution.conflict_id = await self._graph.open_conflict(space, etags, resolution)
         else:
-            conflict_id = conflict.id
-        return await self.decide(
-            space, who, request_id, replace(resolution, conflict_id=conflict_id)
-        )
+            resolution.conflict_id = conflict.id
+        return await self.decide(space, who, resolution)

@@ -1,14 +1,16 @@
-"""Opens proposals for suggestions that come from no conflict, each once."""
+"""Opens proposals for suggestions that come from no conflict (D4, T6, V1, V10), each once."""
 
 import asyncio
-import hashlib
 from collections import defaultdict
 
+from concord.governance.v1.proposal_pb2 import Proposal
+from concord.graph.v1.governed_pb2 import GovernedAction
 from concord_chassis.observe.log import Logger
 
+from concord_dissonance.clients.governance import GovernanceClient
 from concord_dissonance.domain.errors import ServiceRefused
-from concord_dissonance.domain.suggestions import Promote, Suggestion, key_of, occasion_of
-from concord_dissonance.ports.governance import Governance, Proposal
+from concord_dissonance.ports.actions import key_of, occasion_of
+from concord_dissonance.ports.calls import PRINCIPAL, repeated_id
 
 MOST_WAITING = 5
 """The most suggestions that wait in a space; conflicts keep the rest of dissonance's 20 places."""
@@ -17,34 +19,46 @@ MOST_WAITING = 5
 class Suggestions:
     """The use case. Governance knows the suggestions of before, whatever became of them."""
 
-    def __init__(self, governance: Governance, log: Logger) -> None:
+    def __init__(self, governance: GovernanceClient, log: Logger) -> None:
         self._governance, self._log = governance, log
         self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def open(self, space: str, suggestion: Suggestion) -> Proposal | None:
-        """The proposal of a suggestion, new or waiting.
+    async def open(
+        self,
+        space: str,
+        action: GovernedAction,
+        *,
+        promoted_id: str = "",
+        session_id: str = "",
+        note: str = "",
+    ) -> Proposal | None:
+        """The proposal of a suggested action, new or waiting.
 
+        `promoted_id`: the item that the action makes constitutive, at the end of a session.
+        `note`: the evidence, for whoever decides.
         None if it is refused, if all places are taken, or if a promotion was decided before.
 
         Raises `ServiceUnavailable`.
         """
-        key = key_of(suggestion)
+        key = key_of(action)
         async with self._busy[space]:
-            waiting = [each for each in await self._governance.pending(space) if each.suggestion]
-            same = next((each for each in waiting if each.suggestion == key), None)
-            if same is not None:
-                return same
-            if isinstance(suggestion, Promote):
+            pending = await self._governance.pending(space)
+            waiting = {key_of(each.action): each for each in pending if key_of(each.action)}
+            if key in waiting:
+                return waiting[key]
+            if promoted_id:
                 # A promotion recurs every session; for others the request id prevents a second.
-                before = await self._governance.about(space, suggestion.item_id)
-                if any(each.suggestion == key for each in before):
+                before = await self._governance.about(space, promoted_id)
+                if any(e.proposer == PRINCIPAL and key_of(e.action) == key for e in before):
                     return None
             if len(waiting) >= MOST_WAITING:
                 self._log.info("not suggested", space=space, why="enough wait")
                 return None
             try:
-                request_id = hashlib.sha256(occasion_of(suggestion).encode()).hexdigest()
-                return await self._governance.suggest(space, request_id, suggestion)
+                request_id = repeated_id(occasion_of(action))
+                return await self._governance.suggest(
+                    space, request_id, action, session_id=session_id, note=note
+                )
             except ServiceRefused as refused:
                 self._log.info("not suggested", space=space, why=refused.reason)
                 return None

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from concord_chassis.observe.log import Logger
 
+from concord_dissonance.clients.graph.client import GraphClient
+from concord_dissonance.clients.graph.feed_client import FeedClient
+from concord_dissonance.clients.graph.sessions_client import SessionsClient
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
 from concord_dissonance.domain.sides import Kind
-from concord_dissonance.ports.feed import Followed
-from concord_dissonance.ports.graph import Graph
-from concord_dissonance.ports.sessions import Sessions
+from concord_dissonance.ports.feed import FOLLOWED, Followed
 from concord_dissonance.usecases.amendments import Amendments
 from concord_dissonance.usecases.check_written import CheckWritten
 from concord_dissonance.usecases.end_session import EndSession
@@ -27,21 +28,22 @@ class Triggers:
     def __init__(
         self,
         *,
-        graph: Graph,
-        sessions: Sessions,
+        graph: GraphClient,
+        feed: FeedClient,
+        sessions: SessionsClient,
         check: CheckWritten,
         amendments: Amendments,
         ends: EndSession,
         log: Logger,
     ) -> None:
-        self._graph, self._sessions, self._log = graph, sessions, log
+        self._graph, self._feed, self._sessions, self._log = graph, feed, sessions, log
         self._check, self._amendments, self._ends = check, amendments, ends
 
     async def catch_up(self, space: str) -> None:
         """Does the work for all changes since the position. Raises `ServiceUnavailable`."""
-        at = await self._sessions.followed(space)
+        at = await self._feed.reached(space, FOLLOWED)
         before = at.position.seq if at.position else 0
-        async for changes in self._sessions.changes(space, at.position):
+        async for changes in self._feed.changes(space, at.position):
             if changes.written or changes.ended:
                 try:
                     await self._follow(space, changes)
@@ -50,7 +52,8 @@ class Triggers:
                     self._log.error("not followed", space=space, why=refused.reason)
             elif changes.position.seq - before < SKIPPED:
                 continue
-            etag = await self._sessions.note_followed(space, replace(at, position=changes.position))
+            reached = replace(at, position=changes.position)
+            etag = await self._feed.note_reached(space, FOLLOWED, reached)
             at, before = replace(at, etag=etag), changes.position.seq
 
     async def _follow(self, space: str, changes: Followed) -> None:
@@ -70,4 +73,5 @@ class Triggers:
         for session_id, end in changes.ended:
             session = await self._sessions.session(space, session_id)
             if session is not None:
-                await self._ends.after(space, replace(session, end=end), changes.token)
+                session.end_time.FromMicroseconds(end)
+                await self._ends.after(space, session, changes.token)

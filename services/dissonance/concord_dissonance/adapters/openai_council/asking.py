@@ -12,20 +12,28 @@ from importlib import resources
 from typing import Any, TypeVar
 
 from concord_models.budget import Cost, question_cost
-from concord_models.chat import Answer, ChatModel, Question
+from concord_models.chat import ChatModel, Question
 from concord_models.endpoint import EndpointRefused, EndpointUnavailable, Trouble
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.peer_review.review import FailureKind
 from concord_dissonance.ports.models import Asked
 
-Shape = TypeVar("Shape", bound=BaseModel)
 T = TypeVar("T")
 
 VERSION = "v1"
 """The version of the prompts."""
 MOST_CACHED = 1_000
+
+
+class Reply(BaseModel):
+    """The shape of a model's reply, or of a part of one: no other fields, no converted types."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+Shape = TypeVar("Shape", bound=Reply)
 
 
 class CouncilModel:
@@ -66,23 +74,18 @@ class CouncilModel:
         async with self._turns:
             try:
                 answer = await self._model.ask(question, check)
-            except (EndpointUnavailable, EndpointRefused) as error:
-                return Asked(_failure(error), self.cost(question))
+            except EndpointRefused as error:
+                failure = ModelFailure(FailureKind.REFUSED, str(error))
+                return Asked(failure, self.cost(question))
+            except EndpointUnavailable as error:
+                failure = ModelFailure(_FAILURES[error.trouble], str(error))
+                return Asked(failure, self.cost(question))
         self._known[key] = answer.value
         if len(self._known) > MOST_CACHED:
             self._known.popitem(last=False)
-        return Asked(answer.value, self._took(answer, question))
-
-    def _took(self, answer: Answer[Any], question: Question[Any]) -> Cost:
-        """Return the cost of an answer; an estimate if the endpoint does not count tokens."""
+        # An endpoint that counts no tokens leaves the estimate.
         cost = question_cost(answer.tokens or question.tokens(), self._price)
-        return replace(cost, calls=answer.calls)
-
-
-def _failure(error: EndpointUnavailable | EndpointRefused) -> ModelFailure:
-    if isinstance(error, EndpointRefused):
-        return ModelFailure(FailureKind.REFUSED, str(error))
-    return ModelFailure(_FAILURES[error.trouble], str(error))
+        return Asked(answer.value, replace(cost, calls=answer.calls))
 
 
 _FAILURES = {

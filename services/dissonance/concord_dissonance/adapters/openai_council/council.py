@@ -11,8 +11,7 @@ from concord_models.endpoint import ModelEndpoint, RetryPolicy
 from pydantic import SecretStr
 
 from concord_dissonance.adapters.openai_council.asking import CouncilModel
-from concord_dissonance.adapters.openai_council.reviewer import OpenAiReviewer
-from concord_dissonance.adapters.openai_council.reviser import OpenAiReviser
+from concord_dissonance.adapters.openai_council.reviewer import OpenAiReviewer, OpenAiReviser
 from concord_dissonance.adapters.openai_council.settings import AskingSettings, CouncilSettings
 from concord_dissonance.adapters.openai_council.synthesizer import OpenAiSynthesizer
 from concord_dissonance.domain.peer_review.review import Reviewer

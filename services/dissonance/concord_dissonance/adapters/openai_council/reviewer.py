@@ -1,51 +1,55 @@
-"""A model that reviews answers: its reply must score each criterion once."""
+"""Models that review answers, and that revise one by the weaknesses that reviewers named.
+
+A review must score each criterion once; a revision is text alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from concord_models.budget import Cost
 from concord_models.chat import Question
 from concord_models.endpoint import BadReply
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from concord_dissonance.adapters.openai_council.asking import CouncilModel
-from concord_dissonance.domain.dialectic.said import ModelFailure
+from concord_dissonance.adapters.openai_council.asking import CouncilModel, Reply
 from concord_dissonance.domain.peer_review.review import (
     POINT,
     CriterionScore,
-    FailedReviewer,
     PeerReview,
     Recommendation,
     Reviewer,
     ReviewTask,
 )
 from concord_dissonance.ports.calls import Clock
-from concord_dissonance.ports.models import Reviewed
+from concord_dissonance.ports.models import Asked
 
 _Text = Annotated[str, StringConstraints(max_length=8_000)]
 _Line = Annotated[str, StringConstraints(max_length=2_000)]
 _Points = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
 
 
-class _CriterionSaid(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
+class _CriterionSaid(Reply):
     criterion_index: int
     comment: _Line
     score: _Points
 
 
-class _Said(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
+class _Said(Reply):
     comments: _Text
     criteria: list[_CriterionSaid]
     strengths: Annotated[list[_Line], Field(max_length=20)]
     weaknesses: Annotated[list[_Line], Field(max_length=20)]
     overall_score: _Points
     recommendation: Literal["approve", "revise", "reject"]
+
+
+class _Revised(Reply):
+    changes: Annotated[str, StringConstraints(max_length=8_000)]
+    answer: Annotated[
+        str, StringConstraints(min_length=1, max_length=20_000, strip_whitespace=True)
+    ]
 
 
 class OpenAiReviewer:
@@ -58,21 +62,17 @@ class OpenAiReviewer:
     def cost(self, task: ReviewTask) -> Cost:
         return self._model.cost(self._question(task), *_weights(task))
 
-    async def review(self, task: ReviewTask) -> Reviewed:
-        asked = await self._model.ask(
+    async def review(self, task: ReviewTask) -> Asked[PeerReview]:
+        return await self._model.ask(
             self._question(task), lambda said: self._read(said, task), *_weights(task)
         )
-        if isinstance(asked.said, ModelFailure):
-            failed = FailedReviewer(self.reviewer, asked.said.kind, asked.said.detail)
-            return Reviewed(failed, None)
-        return Reviewed(asked.said, asked.cost, is_cached=asked.is_cached)
 
     def _question(self, task: ReviewTask) -> Question[_Said]:
         criteria = [
             {"index": index, "name": each.name, "description": each.description}
             for index, each in enumerate(task.criteria)
         ]
-        data = {**texts(task), "criteria": criteria, "role": self.reviewer.role.value}
+        data = {**_texts(task), "criteria": criteria, "role": self.reviewer.role.value}
         return self._model.question("review", task.language, data, _Said)
 
     def _read(self, said: _Said, task: ReviewTask) -> PeerReview:
@@ -100,7 +100,24 @@ class OpenAiReviewer:
         )
 
 
-def texts(task: ReviewTask) -> Mapping[str, Any]:
+class OpenAiReviser:
+    """A reviser (port `ModelReviser`)."""
+
+    def __init__(self, model: CouncilModel) -> None:
+        self._model = model
+
+    def cost(self, task: ReviewTask, weaknesses: Sequence[str]) -> Cost:
+        return self._model.cost(self._question(task, weaknesses))
+
+    async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Asked[str]:
+        return await self._model.ask(self._question(task, weaknesses), lambda said: said.answer)
+
+    def _question(self, task: ReviewTask, weaknesses: Sequence[str]) -> Question[_Revised]:
+        data = {**_texts(task), "weaknesses": list(weaknesses)}
+        return self._model.question("revise", task.language, data, _Revised)
+
+
+def _texts(task: ReviewTask) -> Mapping[str, Any]:
     """Return the texts of a task that a model reads, as data."""
     return {"question": task.question, "answer": task.answer, "sources": list(task.sources)}
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from concord_models.budget import Cost
 from concord_models.chat import Question
 from concord_models.endpoint import BadReply
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from concord_dissonance.adapters.openai_council.asking import CouncilModel
+from concord_dissonance.adapters.openai_council.asking import CouncilModel, Reply, Shape
 from concord_dissonance.domain.dialectic.legal import numbered
 from concord_dissonance.domain.dialectic.resolutions import Strategy
 from concord_dissonance.domain.dialectic.said import (
@@ -46,14 +46,7 @@ _Strategy = Literal[
 ]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-Part = TypeVar("Part", bound=_Part)
-
-
-class _Thesis(_Part):
+class _Thesis(Reply):
     claim: _Line
     evidence: Annotated[list[_Line], Field(min_length=1, max_length=10)]
     confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -61,11 +54,11 @@ class _Thesis(_Part):
     context: _Context
 
 
-class _Theses(_Part):
+class _Theses(Reply):
     theses: Annotated[list[_Thesis], Field(max_length=3)]
 
 
-class _Contradiction(_Part):
+class _Contradiction(Reply):
     thesis_a_index: int
     thesis_b_index: int
     type: _Type
@@ -74,18 +67,18 @@ class _Contradiction(_Part):
     potential_resolutions: Annotated[list[_Line], Field(max_length=5)]
 
 
-class _Contradictions(_Part):
+class _Contradictions(Reply):
     contradictions: Annotated[list[_Contradiction], Field(max_length=200)]
 
 
-class _Resolution(_Part):
+class _Resolution(Reply):
     contradiction_index: int
     strategy: _Strategy
     prevailing_index: int | None
     explanation: _Line
 
 
-class _Synthesis(_Part):
+class _Synthesis(Reply):
     reasoning: _Long
     resolutions: list[_Resolution]
     text: _Long
@@ -155,8 +148,8 @@ class OpenAiSynthesizer:
         return self._question("synthesis", task, data, _Synthesis)
 
     def _question(
-        self, name: str, task: SynthesisTask, data: Mapping[str, Any], shape: type[Part]
-    ) -> Question[Part]:
+        self, name: str, task: SynthesisTask, data: Mapping[str, Any], shape: type[Shape]
+    ) -> Question[Shape]:
         return self._model.question(name, task.language, _unlinked(data), shape)
 
 
@@ -206,7 +199,7 @@ def _facts(thesis: Thesis) -> Mapping[str, Any]:
     return {name: value for name, value in stated.items() if value not in ("", [], None)}
 
 
-def _states_no_more(said: BaseModel, question: Question[Any]) -> None:
+def _states_no_more(said: Reply, question: Question[Any]) -> None:
     """Raise `BadReply` if the reply names a statute that the question's data do not name."""
     given = numbered(json.dumps(question.data, ensure_ascii=False))
     more = numbered("\n".join(_strings(said.model_dump()))) - given

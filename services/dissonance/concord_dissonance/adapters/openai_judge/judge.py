@@ -22,7 +22,7 @@ from concord_models.endpoint import BadReply, EndpointRefused, EndpointUnavailab
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from concord_dissonance.domain.errors import JudgeUnavailable
-from concord_dissonance.domain.sides import Micros, Side
+from concord_dissonance.domain.sides import Side
 from concord_dissonance.domain.verdicts import (
     Abstained,
     Abstention,
@@ -127,12 +127,10 @@ def _turned(said: Verdict | Abstention) -> Verdict | Abstention:
 def _shown(side: Side) -> dict[str, str]:
     times = {"stated_from": side.valid_from, "stated_until": side.valid_until}
     return {"text": side.prose} | {
-        name: _day(time) for name, time in times.items() if time is not None
+        name: datetime.fromtimestamp(time / 1e6, UTC).isoformat()
+        for name, time in times.items()
+        if time is not None
     }
-
-
-def _day(time: Micros) -> str:
-    return datetime.fromtimestamp(time / 1e6, UTC).isoformat()
 
 
 def _is_same_of_both(forward: Verdict, backward: Verdict | Abstention) -> bool:

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import combinations
 
 from concord_dissonance.domain.dialectic.legal import rank, regions, without_references
-from concord_dissonance.domain.dialectic.phrases import Phrases
+from concord_dissonance.domain.dialectic.phrases import PHRASES
 from concord_dissonance.domain.dialectic.theses import Thesis
 from concord_dissonance.domain.judges.frames import align
 from concord_dissonance.domain.judges.judging import judge
@@ -40,20 +40,19 @@ class Scoped:
     """A thesis with its region, time and circumstances: as stated, else as its words name them."""
 
     thesis: Thesis
-    phrases: Phrases
 
     @cached_property
     def regions(self) -> frozenset[str]:
         """The regions, folded: those stated or named, else those of the statutes in its basis."""
         if self.thesis.region:
-            return frozenset({self.phrases.region(self.thesis.region)})
-        return self.phrases.regions(self.thesis.claim) or regions(self.thesis.legal_basis)
+            return frozenset({PHRASES.region(self.thesis.region)})
+        return PHRASES.regions(self.thesis.claim) or regions(self.thesis.legal_basis)
 
     @cached_property
     def time(self) -> Micros | None:
         """The time from which it holds; None: unknown."""
         stated = self.thesis.valid_from
-        return self.phrases.time(self.thesis.claim) if stated is None else stated
+        return PHRASES.time(self.thesis.claim) if stated is None else stated
 
     @cached_property
     def circumstances(self) -> frozenset[str]:
@@ -64,12 +63,12 @@ class Scoped:
     @cached_property
     def named_circumstances(self) -> frozenset[str]:
         """The circumstances that the words of its claim name."""
-        return self.phrases.circumstances(self._core)
+        return PHRASES.circumstances(self._core)
 
     @cached_property
     def perspective(self) -> str:
         """The point of view that it names; else empty."""
-        return self.phrases.perspective(f"{self.thesis.claim} {self.thesis.context}")
+        return PHRASES.perspective(f"{self.thesis.claim} {self.thesis.context}")
 
     @cached_property
     def rank(self) -> int | None:
@@ -79,7 +78,7 @@ class Scoped:
     @cached_property
     def is_partial(self) -> bool:
         """Whether it claims something of some cases only."""
-        return self.phrases.is_partial(self.thesis.claim)
+        return PHRASES.is_partial(self.thesis.claim)
 
     @property
     def is_superseded(self) -> bool:
@@ -89,24 +88,24 @@ class Scoped:
     @cached_property
     def is_past(self) -> bool:
         """Whether it speaks of the past."""
-        return self.phrases.is_past(self.thesis.claim)
+        return PHRASES.is_past(self.thesis.claim)
 
     @cached_property
     def is_legal(self) -> bool:
         """Whether it has a legal basis, or speaks of law."""
-        return bool(self.thesis.legal_basis) or self.phrases.is_legal(self.thesis.claim)
+        return bool(self.thesis.legal_basis) or PHRASES.is_legal(self.thesis.claim)
 
     @cached_property
     def is_of_method(self) -> bool:
         """Whether it says how it was found out."""
-        return self.phrases.is_of_method(f"{self.thesis.claim} {self.thesis.context}")
+        return PHRASES.is_of_method(f"{self.thesis.claim} {self.thesis.context}")
 
     @cached_property
     def views(self) -> Sequence[Side]:
         """The claim as written, without its scope, and also without its circumstances."""
         core = self._core
-        texts = (self.thesis.claim, core, self.phrases.without_circumstances(core))
-        worded = [" ".join(self.phrases.in_one_word(text).split()).strip(" ,") for text in texts]
+        texts = (self.thesis.claim, core, PHRASES.without_circumstances(core))
+        worded = [" ".join(PHRASES.in_one_word(text).split()).strip(" ,") for text in texts]
         sides = {text: Side("", Kind.FACT, text) for text in worded}
         return [sides[text] for text in worded]
 
@@ -123,9 +122,9 @@ class Scoped:
 
     @cached_property
     def _core(self) -> str:
-        text = self.phrases.without_attribution(without_references(self.thesis.claim))
-        text = self.phrases.without_now_and_then(self.phrases.without_times(text))
-        return self.phrases.without_regions(text)
+        text = PHRASES.without_attribution(without_references(self.thesis.claim))
+        text = PHRASES.without_now_and_then(PHRASES.without_times(text))
+        return PHRASES.without_regions(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +212,7 @@ def _judged(one: Scoped, other: Scoped, rules: Rules) -> list[Verdict | Abstenti
 def _is_special(one: Scoped, other: Scoped) -> bool:
     """Whether one thesis names all circumstances of the other, methods aside."""
     mine, yours = (
-        {c for c in each.named_circumstances if not each.phrases.is_of_method(c)}
+        {c for c in each.named_circumstances if not PHRASES.is_of_method(c)}
         for each in (one, other)
     )
     return mine <= yours or yours <= mine

@@ -8,7 +8,7 @@ and replies such as "Sounds good, thanks!" are passed over.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from concord_dissonance.domain.dialectic.contradictions import (
@@ -19,7 +19,7 @@ from concord_dissonance.domain.dialectic.contradictions import (
     pairs_of,
 )
 from concord_dissonance.domain.dialectic.legal import legal_references, numbered, states_basis
-from concord_dissonance.domain.dialectic.phrases import Phrases
+from concord_dissonance.domain.dialectic.phrases import PHRASES
 from concord_dissonance.domain.dialectic.theses import (
     Batch,
     Claim,
@@ -52,22 +52,22 @@ _LONGEST_ABBREVIATED = 8
 """Last characters of a sentence that are searched, lest a long one be searched for each part."""
 
 
-def extract(source: Source, phrases: Phrases) -> Batch:
+def extract(source: Source) -> Batch:
     """Return the theses of a source: every claim that it states, and up to three of its text."""
     batch = Batch(source.agent)
     own_words = own_words_of(source)
     for claim in source.claims:
-        _add(batch, source, claim, own_words, phrases)
+        _add(batch, source, claim, own_words)
     sentences = [each for each in sentences_of(running_text(source.text)) if _has_content(each)]
-    supposed = [each for each in sentences if phrases.supposes(each)]
+    supposed = [each for each in sentences if PHRASES.supposes(each)]
     batch.set_aside += [SetAside(source.agent, each, WhyAside.SPECULATION) for each in supposed]
-    for sentence in _foremost([each for each in sentences if each not in supposed], phrases):
+    for sentence in _foremost([each for each in sentences if each not in supposed]):
         claim = Claim(
             sentence,
             confidence=source.confidence,
             authority=source.authority,
         )
-        _add(batch, source, claim, [sentence], phrases)
+        _add(batch, source, claim, [sentence])
     return batch
 
 
@@ -85,9 +85,7 @@ def settled(source: Source, ruled: Batch, disputed: Set[int]) -> list[Thesis]:
     ]
 
 
-def extend(
-    source: Source, ruled: Batch, stays: Sequence[Thesis], said: Sequence[Claim], phrases: Phrases
-) -> Batch:
+def extend(source: Source, ruled: Batch, stays: Sequence[Thesis], said: Sequence[Claim]) -> Batch:
     """Return the theses of a source after a model has read it; `ruled` are those by rule.
 
     The model's theses, `said`, replace the sentences that are not in `stays`. Each needs a quote
@@ -98,7 +96,7 @@ def extend(
     for claim in said:
         if (words := _words_of(claim.text)) not in known:
             known.add(words)
-            _add_said(batch, source, claim, phrases)
+            _add_said(batch, source, claim)
     if len(batch.theses) == len(stays):
         batch.theses = [*ruled.theses]
     return batch
@@ -122,7 +120,8 @@ def once(batch: Batch, known: set[Said]) -> Batch:
 
 def own_words_of(source: Source) -> list[str]:
     """Return every text of a source."""
-    return [source.text, *(word for each in source.claims for word in _words(each))]
+    claimed = [(each.text, *each.evidence, each.context) for each in source.claims]
+    return [source.text, *(text for texts in claimed for text in texts)]
 
 
 def sentences_of(text: str) -> list[str]:
@@ -149,11 +148,11 @@ def confidence_of(stated: float | None, supports: int) -> float:
     return 1 - 0.5 ** (1 + supports) if stated is None else stated
 
 
-def _foremost(sentences: Sequence[str], phrases: Phrases) -> list[str]:
+def _foremost(sentences: Sequence[str]) -> list[str]:
     """Return the sentences that become theses, in their order."""
     unique = [*{_words_of(each): each for each in reversed(sentences)}.values()][::-1]
     unique = unique[:MOST_COMPARED]
-    scoped = [Scoped(Thesis("", each, 1.0), phrases) for each in unique]
+    scoped = [Scoped(Thesis("", each, 1.0)) for each in unique]
     denied = {
         at
         for found in compare_all(scoped, pairs_of(scoped), Rules())
@@ -186,16 +185,16 @@ def _weight(sentence: str) -> int:
     return 2 * bool(legal_references(sentence)) + any(map(str.isdecimal, sentence))
 
 
-def _add(
-    batch: Batch, source: Source, claim: Claim, own_words: Iterable[str], phrases: Phrases
-) -> None:
-    if phrases.supposes(claim.text):
+def _add(batch: Batch, source: Source, claim: Claim, own_words: Sequence[str]) -> None:
+    if PHRASES.supposes(claim.text):
         batch.set_aside.append(SetAside(source.agent, claim.text, WhyAside.SPECULATION))
         return
     bases = claim.legal_basis or tuple(legal_references(claim.text))
-    stated, unstated = _stated_basis(bases, [*own_words])
+    stated = [each for each in bases if states_basis(own_words, each)]
     batch.set_aside += [
-        SetAside(source.agent, each, WhyAside.UNSTATED_LEGAL_BASIS) for each in unstated
+        SetAside(source.agent, each, WhyAside.UNSTATED_LEGAL_BASIS)
+        for each in bases
+        if each not in stated
     ]
     of_memory = source.memory.side if source.memory else None
     batch.theses.append(
@@ -214,7 +213,7 @@ def _add(
     )
 
 
-def _add_said(batch: Batch, source: Source, claim: Claim, phrases: Phrases) -> None:
+def _add_said(batch: Batch, source: Source, claim: Claim) -> None:
     """Add a model's thesis if the source supports it; a model can only lower its confidence."""
     own_words = own_words_of(source)
     folded = [*map(_folded, own_words)]
@@ -228,7 +227,7 @@ def _add_said(batch: Batch, source: Source, claim: Claim, phrases: Phrases) -> N
     is_thesis = (
         bool(quotes)
         and _states(own_words, claim.text)
-        and not _denies(claim.text, quotes, own_words, phrases)
+        and not _denies(claim.text, quotes, own_words)
     )
     batch.set_aside += [
         SetAside(source.agent, each, WhyAside.UNSUPPORTED)
@@ -239,7 +238,7 @@ def _add_said(batch: Batch, source: Source, claim: Claim, phrases: Phrases) -> N
     sure = confidence_of(source.confidence, len(quotes))
     if source.confidence is None and claim.confidence is not None:
         sure = min(sure, claim.confidence)
-    _add(batch, source, replace(claim, evidence=tuple(quotes), confidence=sure), own_words, phrases)
+    _add(batch, source, replace(claim, evidence=tuple(quotes), confidence=sure), own_words)
 
 
 def _states(own_words: Sequence[str], said: str) -> bool:
@@ -251,7 +250,7 @@ def _states(own_words: Sequence[str], said: str) -> bool:
     return is_said and numbered(said) <= numbered(own)
 
 
-def _denies(said: str, quotes: Sequence[str], own_words: Sequence[str], phrases: Phrases) -> bool:
+def _denies(said: str, quotes: Sequence[str], own_words: Sequence[str]) -> bool:
     """Whether a model's text contradicts every sentence that it quotes for it."""
     folded = [*map(_folded, quotes)]
     quoted = [
@@ -260,10 +259,9 @@ def _denies(said: str, quotes: Sequence[str], own_words: Sequence[str], phrases:
         for sentence in sentences_of(words)
         if any(each in _folded(sentence) for each in folded)
     ]
-    claim = Scoped(Thesis("", said, 1.0), phrases)
+    claim = Scoped(Thesis("", said, 1.0))
     return bool(quoted) and all(
-        isinstance(compare(claim, Scoped(Thesis("", each, 1.0), phrases), Rules()), Clash)
-        for each in quoted
+        isinstance(compare(claim, Scoped(Thesis("", each, 1.0)), Rules()), Clash) for each in quoted
     )
 
 
@@ -274,14 +272,3 @@ def _folded(text: str) -> str:
 def _words_of(text: str) -> str:
     """Return the words of a text, which it shares with what says the same in other signs."""
     return " ".join(_WORD.findall(text)).casefold()
-
-
-def _stated_basis(bases: Sequence[str], own_words: Sequence[str]) -> tuple[list[str], list[str]]:
-    stated = [each for each in bases if states_basis(own_words, each)]
-    return stated, [each for each in bases if each not in stated]
-
-
-def _words(claim: Claim) -> Iterator[str]:
-    yield claim.text
-    yield from claim.evidence
-    yield claim.context

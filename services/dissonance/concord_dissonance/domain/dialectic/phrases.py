@@ -172,6 +172,10 @@ class Phrases:
         )
 
 
+PHRASES = Phrases()
+"""All phrases; their files are read when they are first needed."""
+
+
 def _first_names(entries: Iterable[str]) -> Mapping[str, str]:
     """Return, by each name of "a/b/c", the first one."""
     names = [entry.split("/") for entry in entries]

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import fmean
 
 from concord_dissonance.domain.dialectic.contradictions import Ambiguity
 from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy
 from concord_dissonance.domain.dialectic.theses import SetAside, Thesis
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """The items of graph in which a synthesis was stored."""
-
-    memory_id: str = ""
-    amended_ids: Sequence[str] = ()
-    conflict_ids: Sequence[str] = ()
-    token: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,4 +79,3 @@ class Synthesis:
     reasoning: str
     summary: str
     language: str
-    kept: Kept | None = field(default=None)

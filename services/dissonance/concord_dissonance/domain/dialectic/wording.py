@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
 
 from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Clash, Scoped
+from concord_dissonance.domain.dialectic.phrases import PHRASES
 from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy
+from concord_dissonance.domain.dialectic.said import (
+    SaidContradiction,
+    SaidSynthesis,
+    is_constitutive,
+)
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Thesis, WhyAside
 from concord_dissonance.domain.verdicts import ConflictClass, Reason
 
 _DENIALS = frozenset({Reason.NEGATION, Reason.ANTONYM})
-
-
-@dataclass(frozen=True, slots=True)
-class Worded:
-    """A contradiction in a model's words; rules word the empty fields."""
-
-    description: str = ""
-    resolution: str = ""
-    """The applied resolution."""
-    possible: tuple[str, ...] = ()
-    """Other possible resolutions."""
-
-
-BY_RULE = Worded()
-
-
-@dataclass(frozen=True, slots=True)
-class ModelWords:
-    """A synthesis in a model's words; rules word an empty text."""
-
-    text: str = ""
-    reasoning: str = ""
-    contradictions: Sequence[Worded] = ()
-    """In their order; empty when rules word them all."""
-
-
-ALL_BY_RULE = ModelWords()
 
 
 class Wording:
@@ -51,16 +29,39 @@ class Wording:
         self.language, self._theses = language, theses
         self._templates = _templates(language)
 
-    def described(self, found: Contradiction, said: Worded = BY_RULE) -> Described:
-        """Put a contradiction into words."""
+    def all_described(
+        self,
+        found: Sequence[Contradiction],
+        said: Sequence[SaidContradiction] = (),
+        words: SaidSynthesis | None = None,
+    ) -> list[Described]:
+        """Put contradictions into words: those of a model, `said` and `words`, where there are any.
+
+        A resolution that involves a constitutive memory has no words of the model.
+        """
+        by_pair = {each.pair: each for each in said}
+        return [
+            self._described(
+                each,
+                by_pair.get((each.clash.first, each.clash.second)),
+                words.resolutions[at].explanation
+                if words and not is_constitutive(each, self._theses)
+                else "",
+            )
+            for at, each in enumerate(found)
+        ]
+
+    def _described(
+        self, found: Contradiction, said: SaidContradiction | None, resolution: str
+    ) -> Described:
         values = self._values(found.clash.first, found.clash.second)
         name = "denial" if found.clash.verdict.reason in _DENIALS else "value"
         if found.clash.verdict.conflict is ConflictClass.NUANCE:
             name = "contained"
         return Described(
             found,
-            said.description or self._say(name, **values),
-            [*self._resolutions(found, said.resolution), *said.possible],
+            said.description if said else self._say(name, **values),
+            [*self._resolutions(found, resolution), *(said.resolutions if said else ())],
         )
 
     def ambiguity(self, found: Ambiguity) -> str:
@@ -68,21 +69,25 @@ class Wording:
         return self._say("either", **self._values(found.first, found.second))
 
     def synthesis(
-        self, question: str, found: Conclusions, said: ModelWords = ALL_BY_RULE
+        self,
+        question: str,
+        found: Conclusions,
+        said: Sequence[SaidContradiction] = (),
+        words: SaidSynthesis | None = None,
     ) -> Synthesis:
-        """Compose the synthesis of some conclusions.
+        """Compose the synthesis of some conclusions, in a model's words where there are any.
 
         Open contradictions, ambiguities and texts set aside are listed below any model's text.
         """
-        each_said = said.contradictions or [BY_RULE] * len(found.contradictions)
-        described = [*map(self.described, found.contradictions, each_said)]
+        described = self.all_described(found.contradictions, said, words)
+        text, reasoning = (words.text, words.reasoning) if words else ("", "")
         ambiguities = [self.ambiguity(each) for each in found.ambiguities]
         return Synthesis(
             found,
             described,
             ambiguities,
-            "\n".join(self._lines(question, found, described, ambiguities, said.text)),
-            "\n".join(self._reasons(found, described, said.reasoning)),
+            "\n".join(self._lines(question, found, described, ambiguities, text)),
+            "\n".join(self._reasons(found, described, reasoning)),
             self._say(
                 "summary",
                 theses=len(found.theses),
@@ -225,7 +230,7 @@ class Wording:
     def _region(self, scoped: Scoped) -> str:
         thesis = scoped.thesis
         return thesis.region or ", ".join(
-            scoped.phrases.regions_as_written(thesis.claim) or thesis.legal_basis
+            PHRASES.regions_as_written(thesis.claim) or thesis.legal_basis
         )
 
     def _rank(self, thesis: Thesis) -> str:

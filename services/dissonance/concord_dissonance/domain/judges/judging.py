@@ -9,10 +9,6 @@ from concord_dissonance.domain.verdicts import (
     Abstained,
     Abstention,
     ConflictClass,
-    ConflictType,
-    Judge,
-    Older,
-    Reason,
     Severity,
     Verdict,
 )
@@ -34,15 +30,6 @@ def judge(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
 
 
 def _judged(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
-    if (older := _older_by_its_own_word(first, second)) is not Older.NEITHER:
-        return Verdict(
-            ConflictClass.EVOLUTION,
-            Judge.STRUCTURAL,
-            Reason.SUPERSEDES,
-            1.0,
-            older,
-            ConflictType.TEMPORAL,
-        )
     if first.scope != second.scope:
         return Abstention(Abstained.OTHER_SCOPE)
     exact = judge_facts(first, second, rules)
@@ -54,13 +41,6 @@ def _judged(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
 def _order(side: Side) -> tuple[str, str, int, str]:
     """Return a sort key of a side's content, so that ids and the arguments' order do not matter."""
     return side.text, str(side.fact), side.written, str(sorted(side.sources))
-
-
-def _older_by_its_own_word(first: Side, second: Side) -> Older:
-    forward, backward = first.id in second.supersedes, second.id in first.supersedes
-    if forward == backward:
-        return Older.NEITHER
-    return Older.FIRST if forward else Older.SECOND
 
 
 def _severity(first: Side, second: Side, verdict: Verdict) -> Severity:

@@ -9,7 +9,11 @@ from concord_dissonance.domain.judges.denials import denied_clauses, denied_expe
 from concord_dissonance.domain.judges.finding import Finding
 from concord_dissonance.domain.judges.oppositions import opposed_fillers
 from concord_dissonance.domain.judges.revisions import revised_values
-from concord_dissonance.domain.judges.structural import older_by_restating, older_by_stated_time
+from concord_dissonance.domain.judges.structural import (
+    are_apart,
+    older_by_restating,
+    older_by_stated_time,
+)
 from concord_dissonance.domain.language.clauses import Clause, Reading
 from concord_dissonance.domain.language.lexicon import LANGUAGES, read_classes
 from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
@@ -54,7 +58,7 @@ def _judge_in(language: str, first: Side, second: Side, rules: Rules) -> Verdict
         return Abstention(Abstained.NOTHING_TO_COMPARE)
     if one.stems == other.stems:
         return Verdict(ConflictClass.NONE, Judge.LEXICAL, Reason.SAME_STATEMENT, _SURE)
-    if _are_apart(first, second):
+    if are_apart(first, second):
         return Abstention(Abstained.OTHER_TIME)
     followed = _follow_each_other(first, second)
     said: list[Verdict] = []
@@ -173,16 +177,6 @@ def _older_by_time(first: Side, second: Side) -> Older:
 
 def _time(side: Side) -> Micros:
     return side.written if side.valid_from is None else side.valid_from
-
-
-def _are_apart(first: Side, second: Side) -> bool:
-    """Whether the stated times do not overlap."""
-    return any(
-        one.valid_until is not None
-        and other.valid_from is not None
-        and one.valid_until <= other.valid_from
-        for one, other in ((first, second), (second, first))
-    )
 
 
 def _type(conflict: ConflictClass, found: Finding) -> ConflictType | None:

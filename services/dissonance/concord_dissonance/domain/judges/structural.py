@@ -50,6 +50,11 @@ def older_by_restating(first: Side, second: Side) -> Older:
     return Older.FIRST if first.written < second.written else Older.SECOND
 
 
+def are_apart(first: Side, second: Side) -> bool:
+    """Return whether the stated times do not overlap."""
+    return _ended_before(first, second) or _ended_before(second, first)
+
+
 def _two_values(
     first: Side, second: Side, rule: RelationRule, values: set[str]
 ) -> Verdict | Abstention:
@@ -67,8 +72,7 @@ def _two_values(
         case TemporalClass.ETERNAL:
             return _contradiction(two)
     if (older := older_by_stated_time(first, second)) is not Older.NEITHER:
-        apart = _ended_before(first, second) or _ended_before(second, first)
-        reason = Reason.SUCCEEDED if apart else Reason.LATER_STATE
+        reason = Reason.SUCCEEDED if are_apart(first, second) else Reason.LATER_STATE
         return _verdict(ConflictClass.EVOLUTION, reason, older, ConflictType.TEMPORAL)
     if (older := older_by_restating(first, second)) is not Older.NEITHER:
         return _verdict(ConflictClass.EVOLUTION, Reason.RESTATED, older, ConflictType.TEMPORAL)

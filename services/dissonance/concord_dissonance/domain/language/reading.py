@@ -52,6 +52,12 @@ def read(text: str, *, plans: bool = False, language: str = "") -> Reading:
     return Reading(language, tuple(clauses), is_language_known=bool(recognised))
 
 
+def language_of(*texts: str) -> str:
+    """Return the language of the first text whose words show one; else the default one."""
+    readings = map(read, texts)
+    return next((each.language for each in readings if each.is_language_known), DEFAULT_LANGUAGE)
+
+
 def _visible(text: str) -> tuple[str, Sequence[int]]:
     """Return the text without invisible characters, and the place of each other character."""
     if text.isascii() or not any(category(each) == "Cf" for each in text):

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from concord_dissonance.domain.errors import CriteriaInvalid
+from concord_dissonance.domain.errors import FieldInvalid
 
 WHOLE = 1_000_000
 """The sum of weights, in millionths."""
@@ -35,16 +35,16 @@ def checked(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
     """Return criteria if their names differ, and their weights are positive and sum to 1.
 
     Each weight was rounded once, so that the sum of n of them may be n/2 millionths off. Raises
-    `CriteriaInvalid` for others.
+    `FieldInvalid` for others.
     """
     names = {each.name.casefold() for each in criteria}
     if not criteria or len(names) < len(criteria):
-        raise CriteriaInvalid("need names that differ")
+        raise FieldInvalid("criteria", "need names that differ")
     if any(each.weight <= 0 for each in criteria):
-        raise CriteriaInvalid("need weights above 0")
+        raise FieldInvalid("criteria", "need weights above 0")
     total = sum(each.weight for each in criteria)
     if 2 * abs(total - WHOLE) > len(criteria):
-        raise CriteriaInvalid(f"need weights that sum to 1, not to {total / WHOLE}")
+        raise FieldInvalid("criteria", f"need weights that sum to 1, not to {total / WHOLE}")
     return tuple(criteria)
 
 

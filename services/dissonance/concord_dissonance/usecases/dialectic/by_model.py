@@ -13,20 +13,18 @@ from concord_models.budget import Budget, BudgetSpent, Cost
 
 from concord_dissonance.domain.dialectic.contradictions import Scoped
 from concord_dissonance.domain.dialectic.extraction import Said, extend, once, settled
-from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.said import (
     ModelFailure,
     SaidContradiction,
     SaidSynthesis,
     SourceText,
     SynthesisTask,
-    is_constitutive,
     resolved,
     united,
 )
-from concord_dissonance.domain.dialectic.synthesis import Conclusions
+from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Source, Thesis
-from concord_dissonance.domain.dialectic.wording import ModelWords, Worded, Wording
+from concord_dissonance.domain.dialectic.wording import Wording
 from concord_dissonance.domain.errors import ModelBudgetSpent, SynthesizerMissing
 from concord_dissonance.ports.models import Asked, ModelSynthesizer
 from concord_dissonance.usecases.dialectic.runs import Run, Stage
@@ -65,13 +63,12 @@ class SynthesizeByModel:
     ) -> None:
         """`remote_spaces`: the spaces whose texts may be sent to an endpoint."""
         self._model, self._budget, self._remote_spaces = model, budget, remote_spaces
-        self._phrases = Phrases()
 
     def prepare(self, space: str) -> "ModelSynthesis":
         """Choose the model; it is not asked yet. Raises `SynthesizerMissing`."""
         if self._model is None or not self._may_see(space):
             raise SynthesizerMissing
-        return ModelSynthesis(self._model, self._budget(space), self._phrases)
+        return ModelSynthesis(self._model, self._budget(space))
 
     def _may_see(self, space: str) -> bool:
         return space in self._remote_spaces
@@ -80,8 +77,8 @@ class SynthesizeByModel:
 class ModelSynthesis:
     """The model's part in one synthesis: `theses`, then `synthesis`."""
 
-    def __init__(self, model: ModelSynthesizer, budget: Budget, phrases: Phrases) -> None:
-        self._model, self._budget, self._phrases = model, budget, phrases
+    def __init__(self, model: ModelSynthesizer, budget: Budget) -> None:
+        self._model, self._budget = model, budget
         self._reserved = self._spent = Cost()
         self._has_answered = False
         self._degraded: Degraded | None = None
@@ -122,7 +119,7 @@ class ModelSynthesis:
                 return ruled
             async with turns:
                 said = await self._ask(Stage.THESES, lambda: self._model.theses(task, text))
-            return extend(source, ruled, kept, said, self._phrases) if said is not None else ruled
+            return extend(source, ruled, kept, said) if said is not None else ruled
 
         found: list[Batch] = []
         async with asyncio.TaskGroup() as group:
@@ -143,8 +140,10 @@ class ModelSynthesis:
         ruled: Conclusions,
         theses: Sequence[Scoped],
         wording: Wording,
-    ) -> tuple[Conclusions, ModelWords]:
-        """Return the conclusions from the theses, and the model's words for them.
+        *,
+        question: str,
+    ) -> Synthesis:
+        """Return the synthesis of the conclusions from the theses.
 
         `ruled`: the rules' own conclusions. A part without words of the model is worded by rules.
         """
@@ -155,10 +154,7 @@ class ModelSynthesis:
         if words is not None:
             found = resolved(found, words.resolutions, theses)
         await self._budget.correct(self._reserved, self._spent)
-        worded = _worded(found, said, words, theses)
-        if words is None:
-            return found, ModelWords(contradictions=worded)
-        return found, ModelWords(words.text, words.reasoning, worded)
+        return wording.synthesis(question, found, said, words)
 
     async def _contradictions(self, run: Run, task: SynthesisTask) -> Sequence[SaidContradiction]:
         if len(task.theses) < 2:
@@ -178,8 +174,7 @@ class ModelSynthesis:
         if not task.theses:
             return None
         run.say(Stage.SYNTHESIS, 65)
-        worded = _worded(found, said, None, ())
-        described = [*map(wording.described, found.contradictions, worded)]
+        described = wording.all_described(found.contradictions, said)
         whole = replace(task, contradictions=described)
         return await self._ask(Stage.SYNTHESIS, lambda: self._model.synthesis(whole))
 
@@ -201,28 +196,3 @@ class ModelSynthesis:
             return None
         self._has_answered = True
         return asked.said
-
-
-def _worded(
-    found: Conclusions,
-    said: Sequence[SaidContradiction],
-    words: SaidSynthesis | None,
-    theses: Sequence[Scoped],
-) -> list[Worded]:
-    """Return the model's words for each contradiction.
-
-    A resolution that involves a constitutive memory has no words of the model.
-    """
-    by_pair = {each.pair: each for each in said}
-    worded = []
-    for at, each in enumerate(found.contradictions):
-        described = by_pair.get((each.clash.first, each.clash.second))
-        is_own = words is not None and not is_constitutive(each, theses)
-        worded.append(
-            Worded(
-                described.description if described else "",
-                words.resolutions[at].explanation if words and is_own else "",
-                described.resolutions if described else (),
-            )
-        )
-    return worded

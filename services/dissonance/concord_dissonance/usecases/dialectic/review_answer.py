@@ -4,32 +4,20 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from concord.dissonance.v1.review_pb2 import ReviewAnswerRequest
 from concord_models.budget import Budget, BudgetSpent, Cost
 
+from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.errors import (
+    FieldInvalid,
     ModelBudgetSpent,
-    QuorumTooSmall,
     ReviewersMissing,
-    ReviewerUnknown,
 )
 from concord_dissonance.domain.peer_review.council import LEAST_QUORUM, Approval, conclude
 from concord_dissonance.domain.peer_review.report import ReviewRound
 from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerReview, ReviewTask
-from concord_dissonance.ports.models import Council, ModelReviewer, ModelReviser, Reviewed
+from concord_dissonance.ports.models import Council, ModelReviewer, ModelReviser
 from concord_dissonance.usecases.dialectic.runs import Stage
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewOptions:
-    """How to review.
-
-    `reviewers`: names from the settings (empty: all); `quorum`: 0 for that of the settings;
-    `revisions`: how often at most an answer that is not approved is revised and reviewed again.
-    """
-
-    reviewers: tuple[str, ...] = ()
-    quorum: int = 0
-    revisions: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +25,8 @@ class ReviewedIn:
     """A reviewer's review or failure, and its round, from 1."""
 
     round: int
-    reviewed: Reviewed
+    said: PeerReview | FailedReviewer
+    is_cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +56,28 @@ class ReviewAnswer:
         """`remote_spaces`: the spaces whose texts may be sent to an endpoint."""
         self._council, self._budget, self._remote_spaces = council, budget, remote_spaces
 
-    def prepare(self, space: str, options: ReviewOptions) -> "Review":
-        """Choose the reviewers; none is asked yet.
+    def prepare(self, space: str, request: ReviewAnswerRequest) -> "Review":
+        """Choose the reviewers that a request names, or all; none is asked yet.
 
-        Raises `QuorumTooSmall`, `ReviewersMissing` and `ReviewerUnknown`.
+        Raises `FieldInvalid` for a quorum of one or an unknown reviewer, and `ReviewersMissing`.
         """
-        if 0 < options.quorum < LEAST_QUORUM:
-            raise QuorumTooSmall
+        if 0 < request.quorum < LEAST_QUORUM:
+            raise FieldInvalid("quorum", "must be 2 or more: a verdict needs two reviews")
         council = self._council if self._may_see(space) else None
         if council is None:
-            raise ReviewersMissing(0, max(options.quorum, LEAST_QUORUM))
+            raise ReviewersMissing(0, max(request.quorum, LEAST_QUORUM))
         known = {each.reviewer.name: each for each in council.reviewers}
-        for name in options.reviewers:
+        for name in request.reviewers:
             if name not in known:
-                raise ReviewerUnknown
-        chosen = [known[name] for name in options.reviewers or known]
-        quorum = options.quorum or council.quorum
+                raise FieldInvalid("reviewers", "names a reviewer that is not set up")
+        chosen = [known[name] for name in request.reviewers or known]
+        quorum = request.quorum or council.quorum
         if len(chosen) < quorum:
             raise ReviewersMissing(len(chosen), quorum)
-        if options.revisions and council.reviser is None:
+        if request.max_revisions and council.reviser is None:
             raise ReviewersMissing(0, 1)
-        settled = replace(options, quorum=quorum)
-        return Review(chosen, council.reviser, self._budget(space), settled)
+        budget, most = self._budget(space), request.max_revisions
+        return Review(chosen, council.reviser, budget, quorum=quorum, most_revisions=most)
 
     def _may_see(self, space: str) -> bool:
         return space in self._remote_spaces
@@ -102,11 +91,13 @@ class Review:
         chosen: Sequence[ModelReviewer],
         reviser: ModelReviser | None,
         budget: Budget,
-        options: ReviewOptions,
+        *,
+        quorum: int,
+        most_revisions: int,
     ) -> None:
         self._chosen, self._reviser, self._budget = chosen, reviser, budget
-        self._options = options
-        self._steps = (len(chosen) + 1) * (options.revisions + 1)
+        self._quorum, self._most_revisions = quorum, most_revisions
+        self._steps = (len(chosen) + 1) * (most_revisions + 1)
         self._done = 0
 
     async def __call__(self, task: ReviewTask, say: Say, *, critical: int = 0) -> AnswerReviewed:
@@ -119,7 +110,7 @@ class Review:
         failure = ""
         while True:
             rounds.append(await self._round(task, len(rounds) + 1, say, has_critical=critical > 0))
-            verdict, is_last = rounds[-1].verdict, len(rounds) > self._options.revisions
+            verdict, is_last = rounds[-1].verdict, len(rounds) > self._most_revisions
             if verdict.approval is Approval.APPROVED or is_last or self._reviser is None:
                 break
             say(Stage.REVISING, self._share(), None)
@@ -140,12 +131,15 @@ class Review:
         except BudgetSpent as spent:
             raise ModelBudgetSpent(str(spent)) from spent
 
-        async def ask(reviewer: ModelReviewer, reserved: Cost) -> Reviewed:
-            reviewed = await reviewer.review(task)
-            if reviewed.cost is not None:
-                await self._budget.correct(reserved, reviewed.cost)
+        async def ask(reviewer: ModelReviewer, reserved: Cost) -> ReviewedIn:
+            asked = await reviewer.review(task)
+            await self._budget.correct(reserved, asked.cost)
+            said: PeerReview | FailedReviewer | ModelFailure = asked.said
+            if isinstance(said, ModelFailure):
+                said = FailedReviewer(reviewer.reviewer, said.kind, said.detail)
             self._done += 1
-            say(Stage.REVIEWING, self._share(), ReviewedIn(number, reviewed))
+            reviewed = ReviewedIn(number, said, asked.is_cached)
+            say(Stage.REVIEWING, self._share(), reviewed)
             return reviewed
 
         async with asyncio.TaskGroup() as group:
@@ -155,13 +149,12 @@ class Review:
         return self._concluded(task, [each.result() for each in asked], has_critical=has_critical)
 
     def _concluded(
-        self, task: ReviewTask, reviewed: Sequence[Reviewed], *, has_critical: bool
+        self, task: ReviewTask, reviewed: Sequence[ReviewedIn], *, has_critical: bool
     ) -> ReviewRound:
         said = [each.said for each in reviewed]
         reviews = tuple(each for each in said if isinstance(each, PeerReview))
         failed = tuple(each for each in said if isinstance(each, FailedReviewer))
-        quorum = self._options.quorum
-        verdict = conclude(reviews, failed, quorum=quorum, has_critical=has_critical)
+        verdict = conclude(reviews, failed, quorum=self._quorum, has_critical=has_critical)
         cached = frozenset(each.said.reviewer.name for each in reviewed if each.is_cached)
         return ReviewRound(task.answer, reviews, failed, verdict, cached)
 
@@ -175,9 +168,10 @@ class Review:
         except BudgetSpent as spent:
             return "", str(spent)
         revised = await reviser.revise(task, weaknesses)
-        if revised.cost is not None:
-            await self._budget.correct(reserved, revised.cost)
-        return revised.answer, revised.failure
+        await self._budget.correct(reserved, revised.cost)
+        if isinstance(revised.said, ModelFailure):
+            return "", revised.said.detail
+        return revised.said, ""
 
     def _share(self) -> float:
         return self._done / self._steps

@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from concord.dissonance.v1.dialectic_pb2 import KeptSynthesis, SynthesizeRequest
 from concord_chassis.server.workers import Workers
 
+from concord_dissonance.clients.graph.callers_client import CallersGraphClient
+from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.domain.dialectic.contradictions import (
     Ambiguity,
     Clash,
@@ -13,102 +16,87 @@ from concord_dissonance.domain.dialectic.contradictions import (
     pairs_of,
 )
 from concord_dissonance.domain.dialectic.extraction import Said, extract, once
-from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.resolutions import resolve
 from concord_dissonance.domain.dialectic.said import SynthesisTask
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Source
 from concord_dissonance.domain.dialectic.wording import Wording
 from concord_dissonance.domain.language.prose import without_links
-from concord_dissonance.domain.language.reading import DEFAULT_LANGUAGE, read
+from concord_dissonance.domain.language.reading import language_of
 from concord_dissonance.domain.peer_review.criteria import criteria_set
 from concord_dissonance.domain.peer_review.review import ReviewTask
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import Severity
 from concord_dissonance.ports.calls import PRINCIPAL, Credential
-from concord_dissonance.ports.graph import CallersGraph
-from concord_dissonance.ports.search import CallersSearch
 from concord_dissonance.usecases.dialectic.by_model import ModelPart, ModelSynthesis
-from concord_dissonance.usecases.dialectic.keep import Keep, KeepSynthesis
+from concord_dissonance.usecases.dialectic.keep import KeepSynthesis
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, Review
 from concord_dissonance.usecases.dialectic.runs import Run, Stage
 
+MOST_FOUND = 10
+"""The most memories that a query adds if the request states no other number."""
 CHUNK = 100
 """Pairs that are judged in one turn of the judges' thread, which checks share."""
 
 
 @dataclass(frozen=True, slots=True)
-class SynthesisQuery:
-    """The sources, the memories by id, and a query for more memories.
-
-    `fresh`: the freshness token of a write that the query must see; empty: the index as it is.
-    """
-
-    request_id: str
-    question: str = ""
-    sources: Sequence[Source] = ()
-    memory_ids: Sequence[str] = ()
-    query: str = ""
-    query_limit: int = 10
-    fresh: str = ""
-    language: str = ""
-    keep: Keep | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Synthesized:
-    """A synthesis, a council's review of it, and a model's part in it."""
+    """A synthesis, a council's review of it, a model's part in it, and what was kept of it."""
 
     synthesis: Synthesis
     review: AnswerReviewed | None = None
     model: ModelPart | None = None
+    kept: KeptSynthesis | None = None
 
 
 class Synthesize:
     """The use case."""
 
     def __init__(
-        self, workers: Workers, graph: CallersGraph, search: CallersSearch, keep: KeepSynthesis
+        self, workers: Workers, graph: CallersGraphClient, search: SearchClient, keep: KeepSynthesis
     ) -> None:
         self._workers, self._graph, self._search, self._keep = workers, graph, search, keep
-        self._phrases = Phrases()
 
     async def __call__(
         self,
         run: Run,
         space: str,
         who: Credential,
-        query: SynthesisQuery,
+        request: SynthesizeRequest,
+        results: Sequence[Source],
         *,
         review: Review | None = None,
         model: ModelSynthesis | None = None,
     ) -> Synthesized:
         """Synthesize, have the synthesis reviewed, and report findings as events of the run.
 
-        Without a model rules do all of it. Without a thesis nothing is reviewed or kept.
+        `results`: those of the request's agents. Without a model rules do all of it. Without a
+        thesis nothing is reviewed or kept.
         Raises `ModelBudgetSpent` and `QuorumMissed`.
         """
         run.say(Stage.READING, 0)
-        sources = [*query.sources, *await self._memories(who, query)]
+        sources = [*results, *await self._memories(who, request)]
         batches = await self._extracted(run, sources, is_final=model is None)
-        theses = self._scoped(batches)
+        theses = _scoped(batches)
         ruled = await self._concluded(run, batches, theses, is_final=model is None)
-        task = SynthesisTask(query.question or query.query, _language(query, theses))
+        claims = " ".join(each.thesis.claim for each in theses)
+        language = request.language or language_of(request.question, request.query, claims)
+        task = SynthesisTask(request.question or request.query, language)
         concluded = ruled
         if model is not None:
             theses, concluded = await self._read(run, model, task, sources, batches, ruled=ruled)
-        found = await _worded(run, model, task, concluded, theses, question=query.question)
+        found = await _worded(run, model, task, concluded, theses, question=request.question)
         part = None if model is None else model.part
         if not concluded.theses:
             return Synthesized(found, model=part)
         reviewed = await _reviewed(run, review, task.question, found)
-        if query.keep is not None:
+        kept = None
+        if request.HasField("keep"):
             run.say(Stage.KEEPING, 95)
             kept = await self._keep(
-                space, who, query.request_id, found, ruled=ruled, keep=query.keep
+                space, who, request.request_id, found, ruled=ruled, keep=request.keep
             )
-            found = replace(found, kept=kept)
-        return Synthesized(found, reviewed, part)
+        return Synthesized(found, reviewed, part, kept)
 
     async def _read(
         self,
@@ -125,25 +113,26 @@ class Synthesize:
         `ruled`: the rules' conclusions without the model; the theses that they found to contradict
         each other are kept.
         """
-        wording = Wording(task.language, self._scoped(batches))
-        described = [*map(wording.described, ruled.contradictions)]
+        wording = Wording(task.language, _scoped(batches))
+        described = wording.all_described(ruled.contradictions)
         by_rule = replace(task, theses=ruled.theses, contradictions=described)
         read = await model.theses(run, by_rule, sources, batches)
-        theses = self._scoped(read)
+        theses = _scoped(read)
         return theses, await self._concluded(run, read, theses)
 
-    async def _memories(self, who: Credential, query: SynthesisQuery) -> Sequence[Source]:
+    async def _memories(self, who: Credential, request: SynthesizeRequest) -> Sequence[Source]:
         """Return the named memories as sources, then those that the query surely finds.
 
         A memory without a speaker is told by its place, and not by its id, which is no model's
         matter.
         A memory that dissonance wrote as a conclusion is only taken if it is named.
         """
-        read = [*await self._graph.sources(who, query.memory_ids)]
-        if query.query:
-            ids = await self._search.found(who, query.query, query.query_limit, query.fresh)
-            found = await self._graph.sources(who, [e for e in ids if e not in query.memory_ids])
-            read += [each for each in found if not _is_conclusion(each)]
+        read = [*await self._graph.sources(who, request.memory_ids)]
+        if request.query:
+            limit, fresh = request.query_limit or MOST_FOUND, request.consistency.at_least_as_fresh
+            ids = await self._search.surely_found(who, request.query, limit, fresh)
+            found = await self._graph.sources(who, [e for e in ids if e not in request.memory_ids])
+            read += [e for e in found if e.memory and PRINCIPAL not in e.memory.side.sources]
         return [
             each if each.agent else replace(each, agent=f"memory {place}")
             for place, each in enumerate(read, 1)
@@ -156,15 +145,12 @@ class Synthesize:
         batches: list[Batch] = []
         known = set[Said]()
         for done, source in enumerate(sources, 1):
-            batch = once(await self._workers.run(extract, source, self._phrases), known)
+            batch = once(await self._workers.run(extract, source), known)
             batch.first = sum(len(each.theses) for each in batches)
             batches.append(batch)
             if is_final:
                 run.say(Stage.THESES, 20 + 20 * done / len(sources), batch)
         return batches
-
-    def _scoped(self, batches: Sequence[Batch]) -> list[Scoped]:
-        return [Scoped(each, self._phrases) for batch in batches for each in batch.theses]
 
     async def _concluded(
         self, run: Run, batches: Sequence[Batch], theses: Sequence[Scoped], *, is_final: bool = True
@@ -190,8 +176,8 @@ class Synthesize:
         )
 
 
-def _is_conclusion(source: Source) -> bool:
-    return source.memory is not None and PRINCIPAL in source.memory.side.sources
+def _scoped(batches: Sequence[Batch]) -> list[Scoped]:
+    return [Scoped(each) for batch in batches for each in batch.theses]
 
 
 async def _worded(
@@ -209,8 +195,7 @@ async def _worded(
         stage, found = Stage.CONTRADICTIONS, wording.synthesis(question, ruled)
     else:
         stage = Stage.SYNTHESIS
-        said = await model.synthesis(run, task, ruled, theses, wording)
-        found = wording.synthesis(question, *said)
+        found = await model.synthesis(run, task, ruled, theses, wording, question=question)
     for done, each in enumerate(found.described, 1):
         run.say(stage, 60 + 10 * done / len(found.described), each)
     run.say(Stage.SYNTHESIS, 75)
@@ -236,12 +221,3 @@ async def _reviewed(
         lambda stage, share, said: run.say(stage, 75 + 20 * share, said),
         critical=unresolved.count(Severity.CRITICAL),
     )
-
-
-def _language(query: SynthesisQuery, theses: Sequence[Scoped]) -> str:
-    """Return the wanted language, else that of the question, of the query, or of the theses."""
-    for text in (query.question, query.query, " ".join(each.thesis.claim for each in theses)):
-        reading = read(text)
-        if not query.language and reading.is_language_known:
-            return reading.language
-    return query.language or DEFAULT_LANGUAGE

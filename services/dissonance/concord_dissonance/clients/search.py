@@ -1,14 +1,15 @@
-"""The search port over search's contract, under dissonance's own tokens."""
+"""Search, asked under dissonance's own name, or in a caller's name."""
 
 from collections.abc import Mapping, Sequence
 
+import grpc
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import TokenIssuer
-from concord_chassis.channel.channel import connect
 
-from concord_dissonance.adapters.graph.client import CHECKED_KINDS
-from concord_dissonance.adapters.service_calls import OwnCalls
+from concord_dissonance.clients.graph.client import CHECKED_KINDS
+from concord_dissonance.clients.service_calls import OwnCalls, in_name_of
+from concord_dissonance.ports.calls import Credential
 
 SEARCH = "search"
 IDS_A_CALL = 256
@@ -21,19 +22,24 @@ AMENDED_KINDS = tuple(
 )
 CAP = 15.0
 """Most seconds for one call, after which dissonance goes on without search."""
+_SURE = frozenset({search_pb2.CONFIDENCE_BAND_MEDIUM, search_pb2.CONFIDENCE_BAND_HIGH})
 
 
 class SearchClient:
-    """Search behind an address."""
+    """Search over a channel without a token."""
 
-    def __init__(self, address: str, issuer: TokenIssuer) -> None:
+    def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer) -> None:
         self._call = OwnCalls(SEARCH, issuer, frozenset({"search:read"}))
-        self._channel = connect(address, token=None, cap=CAP)
-        self._search = search_pb2_grpc.SearchServiceStub(self._channel)
+        self._search = search_pb2_grpc.SearchServiceStub(channel)
 
     async def similar(
         self, space: str, memory_ids: Sequence[str], limit: int, fresh: str = ""
     ) -> Mapping[str, Sequence[tuple[str, float]]]:
+        """Each memory's neighbours in meaning: ids with their cosine, best first.
+
+        Memories that the index does not have yet are absent; a neighbour may be gone since.
+        `fresh`: the token of a change that the index must have.
+        """
         request = search_pb2.BatchFindSimilarRequest(limit=limit)
         request.filter.kinds.extend(CHECKED_KINDS)
         return await self._found(space, memory_ids, request, fresh)
@@ -41,6 +47,7 @@ class SearchClient:
     async def nearly_same(
         self, space: str, memory_ids: Sequence[str], fresh: str = ""
     ) -> Mapping[str, Sequence[str]]:
+        """The memories, of any kind but turns, that may differ from each by a small edit."""
         request = search_pb2.BatchFindSimilarRequest(limit=EDITS, min_similarity=LEAST_EDITED)
         request.filter.kinds.extend(AMENDED_KINDS)
         found = await self._found(space, memory_ids, request, fresh)
@@ -62,5 +69,15 @@ class SearchClient:
                 found[each.memory_id] = [(n.memory_id, n.similarity) for n in each.similar]
         return found
 
-    async def close(self) -> None:
-        await self._channel.close()
+    async def surely_found(
+        self, who: Credential, query: str, limit: int, fresh: str
+    ) -> Sequence[str]:
+        """The ids of a caller's query's best results of medium or high confidence, best first; not
+        counted as read.
+
+        `fresh`: the freshness token of a write that the index must have; empty: of none.
+        """
+        request = search_pb2.SearchRequest(query=query, page_size=limit, peek=True)
+        request.consistency.at_least_as_fresh = fresh
+        reply = await in_name_of(who, self._search.Search, request)
+        return [each.memory.id for each in reply.results if each.confidence in _SURE]

@@ -1,15 +1,15 @@
-"""Translates graph's messages into statements and conflicts, and findings into messages."""
+"""Translates graph's messages into statements and rules, and findings into messages."""
 
 from enum import Enum
-from typing import Any, cast
+from typing import Any
 
-from concord.graph.v1 import conflict_pb2, feed_pb2, relation_pb2, session_pb2
+from concord.dissonance.v1 import dissonance_pb2
+from concord.graph.v1 import conflict_pb2, feed_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_dissonance.domain.dialectic.theses import Source
-from concord_dissonance.domain.proposed import proposed
 from concord_dissonance.domain.sides import (
     Kind,
     Micros,
@@ -18,11 +18,8 @@ from concord_dissonance.domain.sides import (
     TemporalClass,
     TypedFact,
 )
-from concord_dissonance.domain.statements import Finding, Recorded, State, Statement, Versions
-from concord_dissonance.domain.verdicts import Older, Span
-from concord_dissonance.ports.calls import Shown
-from concord_dissonance.ports.graph import Conflict
-from concord_dissonance.ports.sessions import Session
+from concord_dissonance.domain.statements import Finding, Statement, Versions
+from concord_dissonance.domain.verdicts import Older, Span, Verdict
 
 MOST_SPANS = 16
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
@@ -30,9 +27,7 @@ _SCOPES = ("region", "version", "environment")
 _KINDS = {
     getattr(type_pb2, f"MEMORY_KIND_{kind.name}"): kind for kind in Kind if kind is not Kind.EDGE
 }
-_STATES = {getattr(conflict_pb2, f"CONFLICT_STATE_{state.name}"): state for state in State}
 _TEMPORAL = {getattr(relation_pb2, f"TEMPORAL_CLASS_{each.name}"): each for each in TemporalClass}
-_NEW = (conflict_pb2.FINDING_OUTCOME_CREATED, conflict_pb2.FINDING_OUTCOME_UPDATED)
 _WRITTEN = frozenset(
     {
         feed_pb2.CHANGE_TYPE_CREATED,
@@ -104,6 +99,11 @@ def of_memory(memory: type_pb2.Memory) -> Statement:
     )
 
 
+def is_gone(memory: type_pb2.Memory) -> bool:
+    """Whether a memory was forgotten or erased."""
+    return memory.HasField("forget_time") or memory.HasField("erase_time")
+
+
 def of_source(memory: type_pb2.Memory) -> Source:
     """A memory as a source of theses, by its speakers if it has any; its authority is that of its
     most trusted source."""
@@ -128,35 +128,6 @@ def of_relation(relation: relation_pb2.Relation) -> RelationRule:
     )
 
 
-def of_conflict(conflict: conflict_pb2.Conflict) -> Conflict:
-    """A conflict, with the fields that decide who may review it, and its proposed action."""
-    sides = (conflict.first, conflict.second)
-    word = conflict_pb2.ConflictClass.Name(conflict.conflict_class)
-    constitutive = [side.id for side in sides if side.edge_type == CONSTITUTIVE]
-    return Conflict(
-        id=conflict.id,
-        etag=conflict.etag,
-        state=state(conflict),
-        is_text_finding=conflict.is_text_finding,
-        needs_consent=bool(constitutive),
-        proposal=proposed(
-            conflict.id,
-            conflict.etag,
-            word.removeprefix("CONFLICT_CLASS_"),
-            older_id=conflict.older_id,
-            ids=(conflict.first.id, conflict.second.id),
-            constitutive=constitutive,
-        ),
-        confidence=conflict.confidence,
-        shown=cast(Shown, conflict),
-    )
-
-
-def state(conflict: conflict_pb2.Conflict) -> State:
-    """A conflict's state."""
-    return _STATES[conflict.state]
-
-
 def versions(conflict: conflict_pb2.Conflict) -> Versions:
     """The sides of a conflict as they were judged."""
     return frozenset((side.id, side.etag) for side in (conflict.first, conflict.second))
@@ -174,23 +145,6 @@ def is_import(change: feed_pb2.Change) -> bool:
     return change.method == "BatchAddMemories"
 
 
-def of_session(session: session_pb2.Session) -> Session:
-    """A session's record."""
-    return Session(
-        id=session.id,
-        start=micros(session.start_time),
-        last_use=micros(session.last_use_time),
-        end=micros(session.end_time),
-        shown=cast(Shown, session),
-    )
-
-
-def of_recorded(found: conflict_pb2.RecordedFinding) -> Recorded:
-    """The result of recording a finding."""
-    is_new = found.outcome in _NEW
-    return Recorded(found.conflict_id, _STATES.get(found.state), is_new, found.run_id)
-
-
 def finding(found: Finding) -> conflict_pb2.Finding:
     """A finding as graph's message."""
     message = conflict_pb2.Finding(
@@ -206,19 +160,26 @@ def finding(found: Finding) -> conflict_pb2.Finding:
         message.judge = conflict_pb2.JUDGE_OVERLAP
         message.rule = "concept-overlap"
         return message
-    message.conflict_class = _number("CONFLICT_CLASS", verdict.conflict)
-    message.judge = _number("JUDGE", verdict.judge)
-    message.rule = verdict.reason.rule
-    if verdict.type is not None:
-        message.type = _number("CONFLICT_TYPE", verdict.type)
-    if verdict.severity is not None:
-        message.severity = _number("CONFLICT_SEVERITY", verdict.severity)
+    message.conflict_class = enum_number(conflict_pb2, "CONFLICT_CLASS", verdict.conflict)
+    add_verdict(message, verdict)
     if verdict.older is not Older.NEITHER:
         older = found.first if verdict.older is Older.FIRST else found.second
         message.older_id = older.id
     message.first_spans.extend(span(each) for each in verdict.first[:MOST_SPANS])
     message.second_spans.extend(span(each) for each in verdict.second[:MOST_SPANS])
     return message
+
+
+def add_verdict(
+    message: conflict_pb2.Finding | conflict_pb2.Conflict | dissonance_pb2.Verdict, said: Verdict
+) -> None:
+    """Add a verdict's judge, rule, type and severity."""
+    message.judge = enum_number(conflict_pb2, "JUDGE", said.judge)
+    message.rule = said.reason.rule
+    if said.type is not None:
+        message.type = enum_number(conflict_pb2, "CONFLICT_TYPE", said.type)
+    if said.severity is not None:
+        message.severity = enum_number(conflict_pb2, "CONFLICT_SEVERITY", said.severity)
 
 
 def span(place: Span) -> conflict_pb2.Span:
@@ -245,5 +206,8 @@ def _scope(properties: Struct) -> dict[str, str]:
     return {name: value for name, value in found.items() if isinstance(value, str) and value}
 
 
-def _number(prefix: str, word: Enum) -> Any:  # the contract's enums share no type
-    return getattr(conflict_pb2, f"{prefix}_{word.name}")
+def enum_number(
+    contract: Any, prefix: str, word: Enum
+) -> Any:  # the contracts' enums share no type
+    """The number of a word in an enum of a contract's module."""
+    return getattr(contract, f"{prefix}_{word.name}")

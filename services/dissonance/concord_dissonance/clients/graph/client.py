@@ -1,10 +1,10 @@
-"""The graph port over graph's contract, under dissonance's own tokens."""
+"""Graph, asked under dissonance's own name. No read here counts as a use of an item."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import uuid4
 
+import grpc
 from concord.graph.v1 import (
     conflict_pb2,
     conflict_pb2_grpc,
@@ -21,28 +21,19 @@ from concord.graph.v1 import (
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import TokenIssuer
-from concord_chassis.channel.channel import connect
 from concord_chassis.channel.records import Body, SmallRecords
 from concord_models.budget import Cost
 
-from concord_dissonance.adapters.decisions import class_of
-from concord_dissonance.adapters.graph import messages, positions
-from concord_dissonance.adapters.graph.watching import replay, watch
-from concord_dissonance.adapters.service_calls import OwnCalls, feed_token, own
+from concord_dissonance.clients.graph import messages
+from concord_dissonance.clients.service_calls import OwnCalls, own
 from concord_dissonance.domain import model_spend
-from concord_dissonance.domain.errors import PairStale, ServiceUnavailable
-from concord_dissonance.domain.reviews import Resolve
+from concord_dissonance.domain.errors import PairStale
 from concord_dissonance.domain.sides import Kind, RelationRule
-from concord_dissonance.domain.statements import Finding, Recorded, State, Statement, Versions
+from concord_dissonance.domain.statements import Finding, Statement, Versions
 from concord_dissonance.ports.calls import Clock
-from concord_dissonance.ports.feed import Changed, Heard, Judged, Position
-from concord_dissonance.ports.graph import Conflict
 
 GRAPH = "graph"
 PAGE = 200
-GATHER_MILLIS = 200
-"""Milliseconds of changes in one message. No check starts sooner after a change, and a message for
-each change would cost every write."""
 REFS_A_CALL = 64
 """Memories in one request: at 20,000 characters each their reply stays below the limit."""
 IDS_A_CALL = 500
@@ -51,36 +42,23 @@ CHECKED_KINDS = (type_pb2.MEMORY_KIND_FACT, type_pb2.MEMORY_KIND_PLAN)
 CHECKED = (Kind.FACT, Kind.PLAN)
 _SCOPES = frozenset({"graph:read", "memory:read", "conflict:write", "record:all"})
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
-_JUDGED_KINDS = frozenset({type_pb2.ITEM_KIND_EDGE, type_pb2.ITEM_KIND_MEMORY})
-_UNJUDGED = frozenset(
-    {
-        feed_pb2.CHANGE_TYPE_TOUCHED,
-        feed_pb2.CHANGE_TYPE_REFUSED,
-        feed_pb2.CHANGE_TYPE_ERASE_CONFIRMED,
-        feed_pb2.CHANGE_TYPE_REVOKED,
-    }
-)
-"""Types of changes that leave every statement as it was."""
 
 
 class GraphClient:
-    """Graph behind an address."""
+    """Graph; `channel`: calls with dissonance's token for the feed unless they have another."""
 
-    def __init__(self, address: str, issuer: TokenIssuer) -> None:
-        service = feed_token(issuer)
+    def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer) -> None:
         self._call = OwnCalls(GRAPH, issuer, _SCOPES)
-        self._channel = connect(address, token=service)
-        self._follower = connect(address, token=service, cap=None)
-        self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
-        self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
-        self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
-        self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
-        self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
-        self._relations = relation_pb2_grpc.RelationServiceStub(self._channel)
-        self._records = SmallRecords(self._channel, self._call.metadata)
-        self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
+        self._feed = feed_pb2_grpc.ChangeFeedServiceStub(channel)
+        self._graph = graph_pb2_grpc.GraphServiceStub(channel)
+        self._memories = memory_pb2_grpc.MemoryServiceStub(channel)
+        self._lineage = lineage_pb2_grpc.LineageServiceStub(channel)
+        self._relations = relation_pb2_grpc.RelationServiceStub(channel)
+        self._records = SmallRecords(channel, self._call.metadata)
+        self._conflicts = conflict_pb2_grpc.ConflictServiceStub(channel)
 
     async def relations(self, space: str) -> Mapping[str, RelationRule]:
+        """The declared rules of relations, by name."""
         rules: dict[str, RelationRule] = {}
         request = relation_pb2.ListRelationsRequest(page_size=PAGE)
         async for found in self._call.pages(space, self._relations.ListRelations, request):
@@ -94,22 +72,23 @@ class GraphClient:
     async def edges(
         self, space: str, filter_: graph_pb2.EdgeFilter | None = None
     ) -> AsyncIterator[Sequence[Statement]]:
+        """Every live edge that states something, in pages: no lineage and no resolutions."""
         request = graph_pb2.ListEdgesRequest(filter=filter_, page_size=PAGE)
         async for found in self._call.pages(space, self._graph.ListEdges, request):
             yield [messages.of_edge(e) for e in found.edges if messages.states_something(e)]
 
     async def memories(self, space: str) -> AsyncIterator[Sequence[Statement]]:
+        """The facts and plans that hold now and are not superseded, in pages."""
         wanted = memory_pb2.MemoryFilter(kinds=CHECKED_KINDS)
         request = memory_pb2.ListMemoriesRequest(filter=wanted, page_size=PAGE)
         async for found in self._call.pages(space, self._memories.ListMemories, request):
             yield [messages.of_memory(each) for each in found.memories]
 
     async def around(self, space: str, node: str, radius: int) -> Sequence[Statement] | None:
-        for start in (type_pb2.EdgeEnd(name=node), type_pb2.EdgeEnd(id=node)):
-            edges = await self._edges_around(space, start, radius)
-            if edges is not None:
-                break
-        else:
+        """The edges within `radius` hops of a node, by name or id, and the facts and plans that
+        state them or are their ends. None: the node is unknown."""
+        edges = await self._edges_around(space, node, radius)
+        if edges is None:
             return None
         ids = {memory_id for edge in edges for memory_id in edge.sources}
         ends = (end for edge in edges for end in (edge.source, edge.target))
@@ -119,9 +98,21 @@ class GraphClient:
         return [*stating, *(each for each in memories if each.side.kind in CHECKED)]
 
     async def _edges_around(
-        self, space: str, start: type_pb2.EdgeEnd, radius: int, relation: str = ""
+        self, space: str, node: str, radius: int, relation: str = ""
     ) -> list[type_pb2.Edge] | None:
-        """The edges within `radius` hops of an item; with a relation only outgoing ones of it."""
+        """The edges within `radius` hops of an item, by name or id; None: it is unknown.
+
+        With a relation only outgoing edges of it.
+        """
+        for start in (type_pb2.EdgeEnd(name=node), type_pb2.EdgeEnd(id=node)):
+            edges = await self._edges_from(space, start, radius, relation)
+            if edges is not None:
+                return edges
+        return None
+
+    async def _edges_from(
+        self, space: str, start: type_pb2.EdgeEnd, radius: int, relation: str
+    ) -> list[type_pb2.Edge] | None:
         request = graph_pb2.QueryNeighborsRequest(
             start=start,
             filter=graph_pb2.EdgeFilter(relations=[relation] if relation else ()),
@@ -139,16 +130,22 @@ class GraphClient:
         return edges
 
     async def memories_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
+        """The memories of these ids, of any kind, that hold now and are not superseded."""
         found: list[Statement] = []
         for start in range(0, len(ids), REFS_A_CALL):
             refs = [feed_pb2.RevisionRef(id=each) for each in ids[start : start + REFS_A_CALL]]
             request = feed_pb2.BatchGetRevisionsRequest(space=space, refs=refs)
             reply = await own(GRAPH, self._feed.BatchGetRevisions(request))
             memories = (each.memory for each in reply.revisions if each.HasField("memory"))
-            found += [messages.of_memory(each) for each in memories if _is_current(each)]
+            found += [
+                messages.of_memory(each)
+                for each in memories
+                if not messages.is_gone(each) and not each.supersession.is_superseded
+            ]
         return found
 
     async def edges_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
+        """The live edges of these ids that state something."""
         found: list[Statement] = []
         for edge_id in ids:
             request = graph_pb2.GetEdgeRequest(id=edge_id, peek=True)
@@ -160,84 +157,54 @@ class GraphClient:
         return found
 
     async def edges_with(self, space: str, relations: Sequence[str]) -> Sequence[Statement]:
+        """Every live edge of these relations."""
         filter_ = graph_pb2.EdgeFilter(relations=relations)
         return [each async for page in self.edges(space, filter_) for each in page]
 
     async def values_of(
         self, space: str, subjects: Collection[tuple[str, str]]
     ) -> Sequence[Statement]:
+        """Every live edge of these sources, by name or id, and relations, also superseded ones."""
         found: dict[str, Statement] = {}
         for source, relation in sorted(subjects):
-            for start in (type_pb2.EdgeEnd(name=source), type_pb2.EdgeEnd(id=source)):
-                edges = await self._edges_around(space, start, 1, relation)
-                if edges is not None:
-                    stating = filter(messages.states_something, edges)
-                    found |= {each.id: messages.of_edge(each) for each in stating}
-                    break
+            edges = await self._edges_around(space, source, 1, relation)
+            stating = filter(messages.states_something, edges or ())
+            found |= {each.id: messages.of_edge(each) for each in stating}
         return list(found.values())
 
     async def related(self, space: str, memory_id: str) -> frozenset[str]:
+        """The items that lineage of any relation connects with a memory directly."""
         request = lineage_pb2.GetLineageRequest(id=memory_id)
         reply = await self._call(space, self._lineage.GetLineage, request)
         ends = [{edge.source.id, edge.target.id} for edge in reply.edges]
         return frozenset().union(*(each for each in ends if memory_id in each)) - {memory_id}
 
-    async def judged(self, space: str) -> Judged:
-        return await positions.read_position(self._records, space, positions.JUDGED)
-
-    async def note_judged(self, space: str, judged: Judged) -> None:
-        with suppress(ServiceUnavailable):  # also after a lost race: the next check judges more
-            await positions.put_position(self._records, space, positions.JUDGED, judged)
-
-    async def changed(self, space: str, since: Position | None) -> Changed:
-        asked = feed_pb2.ListSpacesRequest(space=space)
-        heads = await own(GRAPH, self._feed.ListSpaces(asked))
-        head = Position("", 0)
-        for each in heads.spaces:
-            head = Position(each.epoch, each.head_seq)
-        if since is None or since.epoch != head.epoch or since.seq > head.seq:
-            return Changed(head, everything=True)
-        ids: set[str] = set()
-        if since.seq < head.seq:
-            async for message in replay(self._watched, space, since.seq):
-                for change in message.changes:
-                    if change.item_kind == type_pb2.ITEM_KIND_RELATION:
-                        return Changed(head, everything=True)
-                    if change.item_kind in _JUDGED_KINDS and change.type not in _UNJUDGED:
-                        ids.add(change.item_id)
-        return Changed(head, frozenset(ids))
-
-    async def heard(self) -> AsyncIterator[Heard | None]:
-        heads = await own(GRAPH, self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
-        for each in heads.spaces:
-            yield Heard(each.space)
-        yield None
-        known = {each.space: each.head_seq for each in heads.spaces}
-        async for message in watch(self._watched, known, GATHER_MILLIS):
-            kinds = {change.item_kind for change in message.changes}
-            conflicts = type_pb2.ITEM_KIND_CONFLICT in kinds
-            triggers = any(map(messages.triggers, message.changes))
-            if conflicts or triggers:
-                yield Heard(message.space, conflicts, triggers)
-
     async def record(
         self, space: str, request_id: str, findings: Sequence[Finding], run_id: str
-    ) -> tuple[Sequence[Recorded], str]:
+    ) -> tuple[Sequence[conflict_pb2.RecordedFinding], str]:
+        """Records at most 500 findings of a run, and returns the result of each, and a freshness
+        token."""
         request = conflict_pb2.RecordConflictsRequest(
             request_id=request_id, findings=map(messages.finding, findings), run_id=run_id
         )
         reply = await self._call(space, self._conflicts.RecordConflicts, request)
-        return [messages.of_recorded(each) for each in reply.findings], reply.token
+        return reply.findings, reply.token
 
-    async def open_conflicts(self, space: str, item_ids: Sequence[str]) -> Sequence[Conflict]:
-        found = await self._conflicts_in(space, _OPEN, item_ids)
-        return [messages.of_conflict(each) for each in found]
+    async def open_conflicts(
+        self, space: str, item_ids: Sequence[str]
+    ) -> Sequence[conflict_pb2.Conflict]:
+        """Potential and confirmed conflicts with a side among these items; empty: of all items."""
+        return await self._conflicts_in(space, _OPEN, item_ids)
 
-    async def known(self, space: str, item_ids: Sequence[str]) -> Mapping[Versions, State]:
+    async def known(
+        self, space: str, item_ids: Sequence[str]
+    ) -> Mapping[Versions, conflict_pb2.ConflictState.ValueType]:
+        """The states of all conflicts with a side among these items, by the versions judged."""
         found = await self._conflicts_in(space, (), item_ids)
-        return {messages.versions(each): messages.state(each) for each in found}
+        return {messages.versions(each): each.state for each in found}
 
     async def records_text(self, space: str) -> bool:
+        """Whether the space asks checks that follow a write to record what they find in texts."""
         request = conflict_pb2.GetCheckSettingsRequest()
         reply = await self._call(space, self._conflicts.GetCheckSettings, request)
         return reply.settings.records_text_findings
@@ -259,34 +226,32 @@ class GraphClient:
         return list(found.values())
 
     async def open_conflict(
-        self, space: str, request_id: str, etags: Mapping[str, str], resolution: Resolve
+        self,
+        space: str,
+        etags: Mapping[str, str],
+        resolution: conflict_pb2.ResolveConflictRequest,
     ) -> str:
+        """Records a caller's statement that two items, by id with their etags, disagree as in a
+        resolution; returns the conflict's id."""
         (first_id, first_etag), (second_id, second_etag) = sorted(etags.items())
-        evolution = resolution.resolution_type == "EVOLUTION"
+        evolution = resolution.resolution_type == conflict_pb2.CONFLICT_CLASS_EVOLUTION
         finding = conflict_pb2.Finding(
             first_id=first_id,
             first_etag=first_etag,
             second_id=second_id,
             second_etag=second_etag,
-            conflict_class=class_of(resolution.resolution_type),
+            conflict_class=resolution.resolution_type,
             older_id=resolution.superseded_id if evolution else "",
             confidence=1.0,
             judge=conflict_pb2.JUDGE_CALLER,
         )
-        request = conflict_pb2.RecordConflictsRequest(request_id=request_id, findings=[finding])
+        request = conflict_pb2.RecordConflictsRequest(
+            request_id=resolution.request_id, findings=[finding]
+        )
         (recorded,) = (await self._call(space, self._conflicts.RecordConflicts, request)).findings
         if not recorded.conflict_id:
             raise PairStale
         return recorded.conflict_id
-
-    async def close(self) -> None:
-        await self._follower.close()
-        await self._channel.close()
-
-
-def _is_current(memory: type_pb2.Memory) -> bool:
-    gone = memory.HasField("forget_time") or memory.HasField("erase_time")
-    return not gone and not memory.supersession.is_superseded
 
 
 class DailyCostOfSpace:

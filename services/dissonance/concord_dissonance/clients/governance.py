@@ -1,29 +1,22 @@
-"""The governance port over governance's contract."""
+"""Governance, to which dissonance proposes, under its own name or in a caller's name."""
 
 from collections.abc import Sequence
 
+import grpc
 from concord.governance.v1 import (
     principal_pb2,
     principal_pb2_grpc,
     proposal_pb2,
     proposal_pb2_grpc,
 )
+from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import TokenIssuer
-from concord_chassis.channel.channel import connect
 
-from concord_dissonance.adapters.decisions import (
-    action_of,
-    conflict_of,
-    suggested_action,
-    suggestion_of,
-)
-from concord_dissonance.adapters.service_calls import OwnCalls, in_name_of
+from concord_dissonance.clients.service_calls import OwnCalls, in_name_of
 from concord_dissonance.domain.errors import ServiceRefused
-from concord_dissonance.domain.reviews import Decision
-from concord_dissonance.domain.suggestions import Declare, Promote, Suggestion
+from concord_dissonance.ports.actions import Decision, action_of
 from concord_dissonance.ports.calls import PRINCIPAL, Credential
-from concord_dissonance.ports.governance import Proposal
 
 GOVERNANCE = "governance"
 PAGE = 200
@@ -36,23 +29,24 @@ _ENDED = "ERROR_REASON_PROPOSAL_STATE"
 
 
 class GovernanceClient:
-    """Governance behind an address."""
+    """Governance over a channel without a token."""
 
-    def __init__(self, address: str, issuer: TokenIssuer) -> None:
+    def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer) -> None:
         self._issuer = issuer
         self._call = OwnCalls(GOVERNANCE, issuer, _SCOPES)
-        self._channel = connect(address, token=None)
-        self._proposals = proposal_pb2_grpc.ProposalServiceStub(self._channel)
-        self._principals = principal_pb2_grpc.PrincipalServiceStub(self._channel)
+        self._proposals = proposal_pb2_grpc.ProposalServiceStub(channel)
+        self._principals = principal_pb2_grpc.PrincipalServiceStub(channel)
 
-    async def pending(self, space: str) -> Sequence[Proposal]:
+    async def pending(self, space: str) -> Sequence[proposal_pb2.Proposal]:
+        """Dissonance's own proposals that wait for consents or for a review."""
         request = proposal_pb2.ListProposalsRequest(statuses=_PENDING, page_size=PAGE)
         found = await self._listed(space, request)
-        return [_proposal(each) for each in found if each.proposer == PRINCIPAL]
+        return [each for each in found if each.proposer == PRINCIPAL]
 
-    async def about(self, space: str, item_id: str) -> Sequence[Proposal]:
+    async def about(self, space: str, item_id: str) -> Sequence[proposal_pb2.Proposal]:
+        """Every proposal that touches an item, such as a conflict, whoever made it."""
         request = proposal_pb2.ListProposalsRequest(item_id=item_id, page_size=PAGE)
-        return [_proposal(each) for each in await self._listed(space, request)]
+        return await self._listed(space, request)
 
     async def _listed(
         self, space: str, request: proposal_pb2.ListProposalsRequest
@@ -64,44 +58,61 @@ class GovernanceClient:
 
     async def propose(
         self, space: str, request_id: str, decision: Decision, who: Credential | None = None
-    ) -> Proposal:
+    ) -> proposal_pb2.Proposal:
+        """Proposes a decision, in dissonance's name unless a caller's credential is given."""
         request = proposal_pb2.CreateProposalRequest(
-            request_id=request_id, action=action_of(decision, self._salt(space, request_id))
+            request_id=request_id, action=self._salted(space, request_id, action_of(decision))
         )
         if who is not None:
             reply = await in_name_of(who, self._proposals.CreateProposal, request)
         else:
             request.trigger = proposal_pb2.PROPOSAL_TRIGGER_DISSONANCE
             reply = await self._call(space, self._proposals.CreateProposal, request)
-        return _proposal(reply.proposal)
+        return reply.proposal
 
-    async def suggest(self, space: str, request_id: str, suggestion: Suggestion) -> Proposal:
+    async def suggest(
+        self,
+        space: str,
+        request_id: str,
+        action: governed_pb2.GovernedAction,
+        *,
+        session_id: str,
+        note: str,
+    ) -> proposal_pb2.Proposal:
+        """Proposes a suggestion, which no conflict caused, in dissonance's name.
+
+        `session_id`: the session whose end is its occasion. `note`: the evidence, for whoever
+        decides. Either may be empty.
+        """
         request = proposal_pb2.CreateProposalRequest(
             request_id=request_id,
-            action=suggested_action(suggestion, self._salt(space, request_id)),
+            action=self._salted(space, request_id, action),
             trigger=proposal_pb2.PROPOSAL_TRIGGER_PROACTIVE,
-            session_id=suggestion.session_id if isinstance(suggestion, Promote) else "",
-            note=suggestion.support if isinstance(suggestion, Declare) else "",
+            session_id=session_id,
+            note=note,
         )
         reply = await self._call(space, self._proposals.CreateProposal, request)
-        return _proposal(reply.proposal)
+        return reply.proposal
 
     async def human(self, space: str) -> str:
+        """The principal of the HUMAN slot; empty before the genesis."""
         request = principal_pb2.GetPrincipalsRequest()
         slots = (await self._call(space, self._principals.GetPrincipals, request)).slots
         return next((each.principal for each in slots if each.slot == type_pb2.SLOT_HUMAN), "")
 
-    async def revise(self, space: str, proposal: Proposal, decision: Decision) -> None:
+    async def revise(self, space: str, proposal: proposal_pb2.Proposal, decision: Decision) -> None:
+        """Gives a proposal of dissonance's own its next revision, which ends a review."""
         request_id = f"revise-{proposal.id}-{proposal.revision}"
         request = proposal_pb2.ReviseProposalRequest(
             request_id=request_id,
             proposal_id=proposal.id,
             revision=proposal.revision,
-            action=action_of(decision, self._salt(space, request_id)),
+            action=self._salted(space, request_id, action_of(decision)),
         )
         await self._call(space, self._proposals.ReviseProposal, request)
 
     async def withdraw(self, space: str, proposal_id: str) -> None:
+        """Withdraws a proposal of dissonance's own; one that has ended is left as it is."""
         request = proposal_pb2.WithdrawProposalRequest(
             request_id=f"withdraw-{proposal_id}", proposal_id=proposal_id
         )
@@ -111,23 +122,11 @@ class GovernanceClient:
             if refused.reason != _ENDED:
                 raise
 
-    def _salt(self, space: str, request_id: str) -> str:
-        """The action's own request id. It salts digests that outlive an erased action, so nobody
-        may guess it; it is the same if the request is sent again."""
-        return self._issuer.secret_of(f"{space}\0{request_id}")
-
-    async def close(self) -> None:
-        await self._channel.close()
-
-
-def _proposal(found: proposal_pb2.Proposal) -> Proposal:
-    conflict_id, etag = conflict_of(found.action)
-    return Proposal(
-        id=found.id,
-        number=found.number,
-        conflict_id=conflict_id,
-        conflict_etag=etag,
-        is_in_review=found.status == proposal_pb2.PROPOSAL_STATUS_PENDING_REVIEW,
-        revision=found.revision,
-        suggestion=suggestion_of(found.action) if found.proposer == PRINCIPAL else "",
-    )
+    def _salted(
+        self, space: str, request_id: str, action: governed_pb2.GovernedAction
+    ) -> governed_pb2.GovernedAction:
+        """Give the action its own request id. It salts digests that outlive an erased action, so
+        nobody may guess it; it is the same if the request is sent again."""
+        salt = self._issuer.secret_of(f"{space}\0{request_id}")
+        getattr(action, action.WhichOneof("action") or "").request_id = salt
+        return action

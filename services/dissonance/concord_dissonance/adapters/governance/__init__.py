@@ -1,1 +1,0 @@
-"""Governance behind its contract."""

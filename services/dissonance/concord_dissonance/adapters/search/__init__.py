@@ -1,1 +1,0 @@
-"""Search behind its contract."""

@@ -1,0 +1,69 @@
+"""Decisions about conflicts, and suggestions: graph's own requests, and actions that wrap them."""
+
+from concord.graph.v1 import conflict_pb2, governed_pb2
+
+Decision = (
+    conflict_pb2.ReviewConflictRequest
+    | conflict_pb2.ResolveConflictRequest
+    | conflict_pb2.ReopenConflictRequest
+)
+"""A decision about a version of a conflict (D5, D6)."""
+Decided = (
+    conflict_pb2.ReviewConflictResponse
+    | conflict_pb2.ResolveConflictResponse
+    | conflict_pb2.ReopenConflictResponse
+)
+"""Graph's reply to a decision."""
+
+
+def action_of(decision: Decision) -> governed_pb2.GovernedAction:
+    """Return the action that proposes a decision."""
+    match decision:
+        case conflict_pb2.ReviewConflictRequest():
+            return governed_pb2.GovernedAction(review_conflict=decision)
+        case conflict_pb2.ResolveConflictRequest():
+            return governed_pb2.GovernedAction(resolve_conflict=decision)
+        case _:
+            return governed_pb2.GovernedAction(reopen_conflict=decision)
+
+
+def conflict_of(action: governed_pb2.GovernedAction) -> tuple[str, str]:
+    """Return the id and etag of an action's conflict; both empty if it has none."""
+    which = action.WhichOneof("action") or ""
+    if not which.endswith("_conflict"):
+        return "", ""
+    message = getattr(action, which)
+    return message.conflict_id, message.etag
+
+
+def key_of(action: governed_pb2.GovernedAction) -> str:
+    """Return the key of dissonance's own suggestion, of any versions of its items.
+
+    Only one proposal of a key may wait. An action about a conflict has none.
+    """
+    match action.WhichOneof("action"):
+        case "add_lineage":
+            return f"AMENDS\0{action.add_lineage.newer_id}\0{action.add_lineage.older_id}"
+        case "merge_items":
+            return f"MERGE\0{action.merge_items.kept_id}\0{action.merge_items.merged_id}"
+        case "declare_relation":
+            return f"DECLARE\0{action.declare_relation.name}"
+        case "update_memory":
+            return f"PROMOTE\0{action.update_memory.memory.id}"
+        case "update_edge":
+            return f"PROMOTE\0{action.update_edge.edge.id}"
+        case _:
+            return ""
+
+
+def occasion_of(action: governed_pb2.GovernedAction) -> str:
+    """Return the key of a suggestion of these versions; for others it may be made again."""
+    match action.WhichOneof("action"):
+        case "add_lineage":
+            lineage = action.add_lineage
+            return f"{key_of(action)}\0{lineage.newer_etag}\0{lineage.older_etag}"
+        case "merge_items":
+            merge = action.merge_items
+            return f"{key_of(action)}\0{merge.kept_etag}\0{merge.merged_etag}"
+        case _:
+            return key_of(action)
