@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -25,8 +24,8 @@ from concord_attestation.consent import GenesisRecord, SlotKey
 from concord_chassis.call.failure import Failure, from_rpc_error
 from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
 from concord_chassis.call.opaque import unseal
-from concord_chassis.call.streams import merged, ranges
 from concord_chassis.channel.channel import connect
+from concord_chassis.channel.feed import followed, requests_of
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
 
@@ -46,10 +45,6 @@ PRINCIPAL = "governance"
 SCOPES = frozenset(
     {"graph:read", "governed:read", "governed:write", "granted:write", "confirm:write"}
 )
-SILENCE = 30.0
-"""Seconds without a message, even a keep-alive, after which the feed counts as lost."""
-CURSORS = 4_000
-"""Spaces of one request to the feed: with the longest names they have room in a message."""
 REMEMBERED_TOKENS = 1_000
 _TRANSIENT = frozenset(
     {
@@ -191,10 +186,7 @@ class GraphClient:
 
     async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
         heads: dict[str, Head] = {}
-        for start, before, spaces in ranges(sorted(cursors), CURSORS):
-            request = feed_pb2.ListSpacesRequest(
-                cursors=_cursors(cursors, spaces), from_space=start, before_space=before
-            )
+        for request in requests_of(feed_pb2.ListSpacesRequest, _cursors(cursors)):
             for head in (await _reply_of(self._feed.ListSpaces(request))).spaces:
                 heads[head.space] = Head(head.epoch, head.head_seq, head.lacks_cursor)
         return heads
@@ -203,32 +195,12 @@ class GraphClient:
         # a quiet graph sends nothing for ten seconds, so another call checks that it answers
         await _reply_of(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         yield FeedMessage("", "", 0, ())
-        requests = [
-            feed_pb2.WatchChangesRequest(
-                cursors=_cursors(cursors, spaces), from_space=start, before_space=before
-            )
-            for start, before, spaces in ranges(sorted(cursors), CURSORS)
-        ]
-        async with aclosing(merged([self._watch(each) for each in requests])) as watched:
-            async for message in watched:
-                yield message
-
-    async def _watch(self, request: feed_pb2.WatchChangesRequest) -> AsyncGenerator[FeedMessage]:
-        """Follow the spaces of one request."""
-        call = self._watched.WatchChanges(request)
         try:
-            while True:
-                async with asyncio.timeout(SILENCE):
-                    message = await call.read()
-                if not isinstance(message, feed_pb2.WatchChangesResponse):
-                    return
-                yield feed_message(message)
-        except TimeoutError:
-            raise GraphUnavailable("the feed fell silent") from None
-        except grpc.aio.AioRpcError as error:
-            raise _translated(from_rpc_error(error)) from error
-        finally:
-            call.cancel()
+            async with aclosing(followed(self._watched, _cursors(cursors))) as messages:
+                async for message in messages:
+                    yield feed_message(message)
+        except Failure as failure:
+            raise _translated(failure) from failure
 
     async def close(self) -> None:
         await self._follower.close()
@@ -256,12 +228,10 @@ def _etags(etags: Mapping[str, str]) -> list[governed_pb2.ItemEtag]:
     return [governed_pb2.ItemEtag(id=item_id, etag=etag) for item_id, etag in etags.items()]
 
 
-def _cursors(cursors: Mapping[str, Cursor], spaces: Sequence[str]) -> list[feed_pb2.SpaceCursor]:
+def _cursors(cursors: Mapping[str, Cursor]) -> list[feed_pb2.SpaceCursor]:
     return [
-        feed_pb2.SpaceCursor(
-            space=space, seq=cursors[space].seq, change_digest=cursors[space].change_digest
-        )
-        for space in spaces
+        feed_pb2.SpaceCursor(space=space, seq=each.seq, change_digest=each.change_digest)
+        for space, each in cursors.items()
     ]
 
 

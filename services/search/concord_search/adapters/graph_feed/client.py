@@ -1,6 +1,5 @@
 """The graph port over graph's contract."""
 
-import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequence
 from contextlib import aclosing
@@ -23,8 +22,8 @@ from concord.graph.v1 import (
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import Failure, from_rpc_error
 from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
-from concord_chassis.call.streams import merged, ranges
 from concord_chassis.channel.channel import connect
+from concord_chassis.channel.feed import followed, stream
 
 from concord_search.adapters.graph_feed import messages
 from concord_search.domain.errors import (
@@ -49,9 +48,6 @@ PRINCIPAL = "search"
 REFS_A_CALL = 64
 """States in one request: at 20,000 characters each, their reply stays below the limit."""
 
-SILENCE = 30.0
-"""Seconds without even a keep-alive after which the feed counts as lost."""
-
 DIGESTED_WITHIN = 600.0
 """Seconds for graph to read a whole outbox."""
 
@@ -59,8 +55,6 @@ REMEMBERED_SPACES = 1_000
 MOST_CONFLICTS = 200
 MOST_STATEMENTS = 50
 EDGES_A_CALL = 200
-CURSORS = 4_000
-"""Spaces of one request to the feed: with the longest names they have room in a message."""
 
 MOST_EDGES = 4_000
 """The most edges of a node that a search is restricted to: graph walks all of them for each page,
@@ -108,40 +102,13 @@ class GraphClient:
         found = await reply(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         return [SpaceHead(each.space, each.epoch, each.head_seq) for each in found.spaces]
 
-    async def watch(self, applied: Mapping[str, int]) -> AsyncGenerator[Changes]:
-        streams = [
-            self._watch(
-                feed_pb2.WatchChangesRequest(
-                    cursors=_cursors({space: applied[space] for space in spaces}),
-                    from_space=start,
-                    before_space=before,
-                )
-            )
-            for start, before, spaces in ranges(sorted(applied), CURSORS)
-        ]
-        async with aclosing(merged(streams)) as watched:
-            async for changes in watched:
-                yield changes
+    def watch(self, applied: Mapping[str, int]) -> AsyncGenerator[Changes]:
+        return _changes(followed(self._watched, _cursors(applied)))
 
     def watch_space(self, space: str, applied_seq: int) -> AsyncGenerator[Changes]:
         cursors = _cursors({space: applied_seq})
-        return self._watch(feed_pb2.WatchChangesRequest(cursors=cursors, space=space))
-
-    async def _watch(self, request: feed_pb2.WatchChangesRequest) -> AsyncGenerator[Changes]:
-        call = self._watched.WatchChanges(request)
-        try:
-            while True:
-                async with asyncio.timeout(SILENCE):
-                    message = await call.read()
-                if not isinstance(message, feed_pb2.WatchChangesResponse):
-                    return
-                yield messages.changes(message)
-        except TimeoutError:
-            raise GraphUnavailable("the feed fell silent") from None
-        except grpc.aio.AioRpcError as error:
-            raise translated(from_rpc_error(error)) from error
-        finally:
-            call.cancel()
+        request = feed_pb2.WatchChangesRequest(cursors=cursors, space=space)
+        return _changes(stream(self._watched, request))
 
     async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
         of_memories = [each for each in changes if each.is_memory]
@@ -364,6 +331,17 @@ def translated(failure: Failure) -> GraphUnavailable | GraphRefused:
     if failure.code in _TRANSIENT:
         return GraphUnavailable(f"graph does not answer ({failure.summary})")
     return GraphRefused(f"graph refuses ({failure.code.name} {failure.reason})")
+
+
+async def _changes(
+    feed: AsyncGenerator[feed_pb2.WatchChangesResponse],
+) -> AsyncGenerator[Changes]:
+    try:
+        async with aclosing(feed):
+            async for message in feed:
+                yield messages.changes(message)
+    except Failure as failure:
+        raise translated(failure) from failure
 
 
 def _cursors(applied: Mapping[str, int]) -> list[feed_pb2.SpaceCursor]:
