@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from types import MappingProxyType
@@ -21,8 +20,8 @@ from concord.graph.v1 import (
 )
 from concord.type.v1 import type_pb2
 from concord_attestation.consent import GenesisRecord, SlotKey
-from concord_chassis.call.failure import Failure, from_rpc_error
-from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.failure import TRANSIENT, Failure, from_rpc_error
+from concord_chassis.call.identity import Caller, OwnTokens, RenewedToken, TokenIssuer
 from concord_chassis.call.opaque import unseal
 from concord_chassis.channel.channel import connect
 from concord_chassis.channel.feed import followed, requests_of
@@ -45,18 +44,7 @@ PRINCIPAL = "governance"
 SCOPES = frozenset(
     {"graph:read", "governed:read", "governed:write", "granted:write", "confirm:write"}
 )
-REMEMBERED_TOKENS = 1_000
-_TRANSIENT = frozenset(
-    {
-        grpc.StatusCode.UNAVAILABLE,
-        grpc.StatusCode.DEADLINE_EXCEEDED,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.CANCELLED,
-        grpc.StatusCode.UNAUTHENTICATED,
-        grpc.StatusCode.DATA_LOSS,
-    }
-)
-
+_TRANSIENT = TRANSIENT | {grpc.StatusCode.DATA_LOSS}
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
 _ROLLED_BACK = "ERROR_REASON_GRAPH_ROLLED_BACK"
 _NO_ETAGS: Mapping[str, str] = MappingProxyType({})
@@ -68,7 +56,7 @@ class GraphClient:
     """A client of graph at an address, with tokens of governance's own service principal."""
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
-        self._issuer = issuer
+        self._tokens = OwnTokens(issuer, PRINCIPAL)
         service = RenewedToken(issuer, Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM"))
         self._channel = connect(address, token=service)
         self._follower = connect(address, token=service, cap=None)
@@ -77,7 +65,6 @@ class GraphClient:
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
-        self._tokens: OrderedDict[Caller, RenewedToken] = OrderedDict()
 
     async def preview(
         self, space: str, action: Mapping[str, Json], etags: Mapping[str, str] = _NO_ETAGS
@@ -210,14 +197,8 @@ class GraphClient:
         self, method: Callable[..., Awaitable[T]], request: Message, space: str, origin: str = ""
     ) -> T:
         """Call graph with a token for a space."""
-        who = Caller(space, PRINCIPAL, SCOPES, "SYSTEM", origin=origin)
-        token = self._tokens.get(who)
-        if token is None:
-            token = self._tokens[who] = RenewedToken(self._issuer, who)
-        self._tokens.move_to_end(who)
-        if len(self._tokens) > REMEMBERED_TOKENS:
-            self._tokens.popitem(last=False)
-        return await _reply_of(method(request, metadata=(("authorization", f"Bearer {token()}"),)))
+        metadata = self._tokens.metadata(space, SCOPES, origin=origin)
+        return await _reply_of(method(request, metadata=metadata))
 
 
 def _message(action: Mapping[str, Json]) -> governed_pb2.GovernedAction:

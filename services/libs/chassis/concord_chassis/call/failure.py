@@ -29,6 +29,17 @@ MAX_DETAILS_BYTES = 4096
 MAX_MESSAGE_CHARACTERS = 500
 MAX_VIOLATION_CHARACTERS = 160
 
+TRANSIENT = frozenset(
+    {
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.UNAUTHENTICATED,
+    }
+)
+"""The codes with which a service does not answer another now, but may later."""
+
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 TLS_REMEDY = "check SERVICES_TLS_CA, SERVICES_TLS_CERT and SERVICES_TLS_KEY of both services"
 _NO_TLS = re.compile(r"Tls handshake failed|(failed to connect|backends failing).*Socket closed")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 
 import grpc
 import jwt
@@ -26,6 +27,8 @@ MAX_TTL = 3600.0
 CLOCK_SKEW = 60.0
 """Seconds by which an issuer's clock may be ahead of a verifier's."""
 MAX_TOKEN_CHARACTERS = 4096
+REMEMBERED_TOKENS = 1_000
+"""Tokens that a service keeps for its own calls, one for each space and its permissions there."""
 REQUIRED_CLAIMS = ("iss", "sub", "space", "scope", "kind", "exp")
 
 _CALLER: ContextVar["Caller"] = ContextVar("concord_caller")
@@ -135,6 +138,21 @@ class RenewedToken:
             self._token = self._issuer.mint(self._caller, self._ttl)
             self._renew_at = self._now() + self._ttl / 2
         return self._token
+
+
+class OwnTokens:
+    """The tokens with which a service calls others under its own name; the last used are kept."""
+
+    def __init__(self, issuer: TokenIssuer, principal: str) -> None:
+        self._principal = principal
+        self._token_of = lru_cache(REMEMBERED_TOKENS)(partial(RenewedToken, issuer))
+
+    def metadata(
+        self, space: str, permissions: frozenset[str], *, origin: str = ""
+    ) -> tuple[tuple[str, str]]:
+        """Returns the metadata of a call about a space, with a token of these permissions."""
+        who = Caller(space, self._principal, permissions, "SYSTEM", origin=origin)
+        return (("authorization", f"Bearer {self._token_of(who)()}"),)
 
 
 class TokenVerifier:

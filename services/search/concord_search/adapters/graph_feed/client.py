@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from functools import lru_cache
 from typing import TypeVar
 
 import grpc
@@ -20,8 +19,8 @@ from concord.graph.v1 import (
     memory_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.call.failure import Failure, from_rpc_error
-from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.failure import TRANSIENT, Failure, from_rpc_error
+from concord_chassis.call.identity import Caller, OwnTokens, RenewedToken, TokenIssuer
 from concord_chassis.channel.channel import connect
 from concord_chassis.channel.feed import followed, stream
 
@@ -51,7 +50,6 @@ REFS_A_CALL = 64
 DIGESTED_WITHIN = 600.0
 """Seconds for graph to read a whole outbox."""
 
-REMEMBERED_SPACES = 1_000
 MOST_CONFLICTS = 200
 MOST_STATEMENTS = 50
 EDGES_A_CALL = 200
@@ -64,17 +62,9 @@ MOST_SOURCES = 100
 """So many memories that state an edge are shown by graph; with as many there may be more."""
 
 MOST_ID_CHARACTERS = 128
+_READING = frozenset({"memory:read", "graph:read"})
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
-_TRANSIENT = frozenset(
-    {
-        grpc.StatusCode.UNAVAILABLE,
-        grpc.StatusCode.DEADLINE_EXCEEDED,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.ABORTED,
-        grpc.StatusCode.CANCELLED,
-        grpc.StatusCode.UNAUTHENTICATED,
-    }
-)
+_TRANSIENT = TRANSIENT | {grpc.StatusCode.ABORTED}
 
 T = TypeVar("T")
 
@@ -84,8 +74,6 @@ class GraphClient:
 
     def __init__(self, address: str, issuer: TokenIssuer, confirmer: str = PRINCIPAL) -> None:
         """`confirmer`: the name under which this client confirms erasures."""
-        self._issuer = issuer
-        self._confirmer = confirmer
         service = Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM")
         token = RenewedToken(issuer, service)
         self._channel = connect(address, token=token)
@@ -96,7 +84,8 @@ class GraphClient:
         self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
         self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
-        self._token_of = lru_cache(REMEMBERED_SPACES)(self._new_token)
+        self._tokens = OwnTokens(issuer, PRINCIPAL)
+        self._confirming = OwnTokens(issuer, confirmer)
 
     async def heads(self) -> Sequence[SpaceHead]:
         found = await reply(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
@@ -262,12 +251,11 @@ class GraphClient:
     async def confirm_erase(self, space: str, memory_id: str) -> None:
         messages.clear_cache()
         # Under the name of this replica's key: each replica confirms for its own index.
-        who = Caller(space, self._confirmer, frozenset({"confirm:write"}), "SYSTEM")
+        metadata = self._confirming.metadata(space, frozenset({"confirm:write"}))
         request = memory_pb2.ConfirmEraseRequest(
             request_id=hashlib.sha256(memory_id.encode()).hexdigest(), memory_id=memory_id
         )
-        token = ("authorization", f"Bearer {self._issuer.mint(who)}")
-        await reply(self._memories.ConfirmErase(request, metadata=(token,)))
+        await reply(self._memories.ConfirmErase(request, metadata=metadata))
 
     async def conflicts(
         self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
@@ -307,11 +295,7 @@ class GraphClient:
 
     def _reading(self, space: str) -> tuple[tuple[str, str], ...]:
         """The credential under which a space's memories and conflicts are read."""
-        return (("authorization", f"Bearer {self._token_of(space)()}"),)
-
-    def _new_token(self, space: str) -> RenewedToken:
-        who = Caller(space, PRINCIPAL, frozenset({"memory:read", "graph:read"}), "SYSTEM")
-        return RenewedToken(self._issuer, who)
+        return self._tokens.metadata(space, _READING)
 
     async def close(self) -> None:
         await self._follower.close()
