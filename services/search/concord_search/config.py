@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from concord_chassis.channel.addresses import ServiceAddress
 from concord_chassis.config import UNKNOWN_NAME, load
+from concord_chassis.server.process import ServiceConfig
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -15,8 +16,6 @@ from concord_search.domain.profiles import shipped
 from concord_search.domain.signals import Weights
 from concord_search.domain.stac import Thresholds
 from concord_search.usecases.search import Formula
-
-PREFIX = "SEARCH_"
 
 
 class IndexConfig(BaseModel):
@@ -148,14 +147,8 @@ def _named_as(
     return value
 
 
-class SearchConfig(IndexConfig):
+class SearchConfig(IndexConfig, ServiceConfig):
     """All of search's settings."""
 
-    listen: list[str] = Field(min_length=1)
-    """Addresses: unix:/path or host:port."""
-    issuer_keys: Mapping[str, Path]
-    """Issuer name to the file of its Ed25519 public key (PEM)."""
     key_file: Path
     """Search's own Ed25519 private key (PEM), with which it signs its tokens for graph."""
-    reflection: bool = False
-    """Whether to serve gRPC reflection."""
