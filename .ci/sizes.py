@@ -75,7 +75,6 @@ LINES: dict[str, int] = {
     "gateway/tests/gateway_echo.py": 450,
     "gateway/tests/test_gateway_http_unary.py": 500,
     "services/dissonance/tests/test_judges_lexical.py": 450,
-    "services/governance/concord_governance/usecases/proposals.py": 450,
     "services/graph/concord_graph/adapters/neo4j/reads.py": 500,
     "services/graph/concord_graph/adapters/neo4j/statements.py": 450,
     "services/graph/concord_graph/adapters/neo4j/writes.py": 450,

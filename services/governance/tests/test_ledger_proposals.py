@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from concord_attestation.instants import format_time
+from concord_attestation.instants import DAY, format_time
 from concord_governance.adapters import rows
 from concord_governance.domain.documents import from_json
 from concord_governance.domain.entries import Action, Actor, Entry
@@ -25,8 +25,6 @@ from concord_governance.ports.ledger import (
     RequestReceipt,
 )
 from ledger_world import ENTRY, NOW, Clock, Opened, proposal
-
-DAY = 86_400_000_000
 
 
 async def kept(ledger: Ledger, *proposals: Proposal) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from typing import Any, NamedTuple
 
-from concord_attestation.instants import format_time
+from concord_attestation.instants import DAY, format_time
 from concord_attestation.tree import leaf_hash
 
 from concord_governance.domain.documents import from_json, without_words
@@ -32,7 +32,7 @@ from concord_governance.ports.ledger import LedgerWrites, frontier_of
 Fields = dict[str, Any]
 MOST_DUE = 1000
 """Expired proposals that are read at once."""
-REQUEST_KEPT = 7 * 86_400_000_000
+REQUEST_KEPT = 7 * DAY
 """How long a request's receipt is kept, in microseconds."""
 _SLOTS = frozenset({"AGENT", "HUMAN"})
 

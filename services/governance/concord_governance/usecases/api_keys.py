@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from concord_attestation.instants import format_time
+from concord_attestation.instants import DAY, format_time
 from concord_chassis.observe.log import Logger
 
 from concord_governance.domain.access import (
@@ -46,7 +46,6 @@ from concord_governance.usecases.ledger_commands import (
 KEY_PREFIX = "ck_"
 NOTE_USES_SECONDS = 60.0
 """Seconds between two writes of the keys' last uses, all in one write."""
-_DAY = 86_400_000_000
 _ID_BYTES = 6
 
 
@@ -255,7 +254,7 @@ async def _key_to_replace(tx: LedgerReads, space: str, draft: KeyDraft, now: int
     """Return the key that a new one replaces."""
     if draft.principal or draft.kind or draft.scopes or draft.origin:
         raise FieldInvalid("replaces", "takes principal, kind, scopes and origin from the old key")
-    if not 0 <= draft.overlap <= OVERLAP_DAYS * _DAY:
+    if not 0 <= draft.overlap <= OVERLAP_DAYS * DAY:
         raise FieldInvalid("overlap", f"is 0 to {OVERLAP_DAYS} days")
     old = await tx.key_of_id(draft.replaces)
     if old is None or old.space != space or old.status(now) is not KeyStatus.ACTIVE:

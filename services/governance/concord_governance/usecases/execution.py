@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from concord_attestation.instants import format_time
+from concord_attestation.instants import DAY, format_time
 from concord_chassis.observe.log import Logger
 from concord_chassis.server.background import Background
 
@@ -44,7 +44,6 @@ from concord_governance.usecases.ledger_commands import (
     proposal_entry,
 )
 
-DAY = 86_400_000_000
 MOST_FAULTS = 10
 """So many internal errors of graph for one decision, since this process started, make it FAILED."""
 _FAULTY = "ERROR_REASON_INTERNAL"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 
+from concord_attestation.instants import HOUR
+
 from concord_governance.domain.dissonance import OpenConflicts
 from concord_governance.domain.proposals import OPEN, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
@@ -17,7 +19,6 @@ BRIEFING_LINES = 50
 """The most proposals of one status in a briefing."""
 BRIEFING_CONFLICTS = 20
 """The most open conflicts in a briefing."""
-HOUR = 3_600_000_000
 AGES = {"under_1h": HOUR, "under_1d": 24 * HOUR, "under_2d": 48 * HOUR}
 """Classes of age by their upper bounds in microseconds; older proposals are "over_2d"."""
 READ_AT_ONCE = 64

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import rfc8785
-from concord_attestation.bounds import MAX_ETAGS_BYTES, MAX_ITEMS
 from concord_attestation.identifiers import new_id
-from concord_attestation.instants import format_time
+from concord_attestation.instants import HOUR, format_time
 
 from concord_governance.domain import actions, framing
 from concord_governance.domain.dissonance import (
@@ -19,14 +18,11 @@ from concord_governance.domain.dissonance import (
     ConflictClass,
     demand_trigger,
 )
-from concord_governance.domain.documents import as_json
+from concord_governance.domain.documents import as_json, demand_size
 from concord_governance.domain.entries import Action, Entry
 from concord_governance.domain.errors import (
     GraphRefused,
     JudgeUnavailable,
-    NotProposer,
-    ProposalState,
-    ProposalTooLarge,
     RevisionStale,
     SafeguardViolation,
     TooManyPending,
@@ -35,7 +31,6 @@ from concord_governance.domain.errors import (
 )
 from concord_governance.domain.proposals import (
     OPEN,
-    Affected,
     FramingCheck,
     Json,
     Kind,
@@ -60,7 +55,6 @@ from concord_governance.usecases.ledger_commands import (
     proposal_entry,
 )
 
-HOUR = 3_600_000_000
 PENDING_PER_PRINCIPAL = 100
 """The most waiting proposals of one principal in a space, unless configured otherwise."""
 _OPEN = sorted(OPEN)
@@ -160,7 +154,7 @@ class Proposals:
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             stored = await existing(tx, request.proposal_id)
-            _demand_open_and_own(stored, caller)
+            guards.demand_open_and_own(stored, caller.principal)
             if stored.newest.revision != replaces:
                 raise RevisionStale("another revision is the newest")
             revision = self._revision(
@@ -185,7 +179,7 @@ class Proposals:
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             stored = await existing(tx, request.proposal_id)
-            _demand_open_and_own(stored, caller)
+            guards.demand_open_and_own(stored, caller.principal)
             after = ended_as(stored, Status.WITHDRAWN, now, (caller.principal,))
             await tx.put(stored, after)
             entry = proposal_entry(after, Action.SMF_WITHDRAW, caller.actor, caller.principal)
@@ -243,7 +237,7 @@ class Proposals:
         checked = await self._check_framing(request, draft)
         preview = await self._preview(request, draft)
         affected = tuple(sorted(preview.affected, key=lambda item: item.id))
-        await self._commands.check(request, lambda: _demand_size(affected))
+        await self._commands.check(request, lambda: demand_size(affected))
         status = await self._first_status(request.space, draft)
         return _Prepared(replace(preview, affected=affected), checked, status)
 
@@ -362,26 +356,6 @@ def _next_revision_draft(proposal: Proposal, draft: ProposalDraft) -> ProposalDr
     return replace(
         draft, undo_of=newest.undo_of, trigger=newest.trigger, session_id=newest.session_id
     )
-
-
-def _demand_size(affected: Sequence[Affected]) -> None:
-    """Refuse a proposal too large for a grant or an entry of the log, before it is signed.
-
-    Raises:
-        ProposalTooLarge: names the size and the limit.
-    """
-    if len(affected) > MAX_ITEMS:
-        raise ProposalTooLarge("items", len(affected), MAX_ITEMS)
-    size = len(rfc8785.dumps({item.id: item.etag for item in affected}))
-    if size > MAX_ETAGS_BYTES:
-        raise ProposalTooLarge("bytes", size, MAX_ETAGS_BYTES)
-
-
-def _demand_open_and_own(proposal: Proposal, caller: Caller) -> None:
-    if proposal.status not in OPEN:
-        raise ProposalState(proposal.status.name)
-    if proposal.newest.proposer != caller.principal:
-        raise NotProposer("only its proposer may do this")
 
 
 def _revision_entry(
