@@ -4,12 +4,13 @@ import json
 from dataclasses import replace
 
 import pytest
-from concord_attestation.instants import DAY, format_time
+from concord_attestation.instants import format_time
 from concord_governance.adapters import rows
 from concord_governance.domain.documents import from_json
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import RevisionUnreadable
 from concord_governance.domain.proposals import (
+    DAY,
     Decision,
     Effect,
     Failure,

@@ -13,12 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from typing import Any, NamedTuple
 
-from concord_attestation.instants import DAY, format_time
+from concord_attestation.instants import format_time
 from concord_attestation.tree import leaf_hash
 
 from concord_governance.domain.documents import from_json, without_words
 from concord_governance.domain.entries import Entry
 from concord_governance.domain.proposals import (
+    DAY,
     Decision,
     Effect,
     Failure,

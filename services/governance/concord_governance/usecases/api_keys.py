@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from concord_attestation.instants import DAY, format_time
+from concord_attestation.instants import format_time
 from concord_chassis.observe.log import Logger
 
 from concord_governance.domain.access import (
@@ -34,7 +34,7 @@ from concord_governance.domain.errors import (
     ReservedName,
     SpaceNotFound,
 )
-from concord_governance.domain.proposals import Json
+from concord_governance.domain.proposals import DAY, Json
 from concord_governance.ports.ledger import LedgerReads, LedgerWrites
 from concord_governance.usecases.ledger_commands import (
     Caller,

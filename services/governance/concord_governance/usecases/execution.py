@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from concord_attestation.instants import DAY, format_time
+from concord_attestation.instants import format_time
 from concord_chassis.observe.log import Logger
 from concord_chassis.server.background import Background
 
@@ -26,6 +26,7 @@ from concord_governance.domain.errors import (
     GraphUnavailable,
 )
 from concord_governance.domain.proposals import (
+    DAY,
     OPEN,
     Decision,
     Failure,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 
-from concord_attestation.instants import HOUR
-
 from concord_governance.domain.dissonance import OpenConflicts
-from concord_governance.domain.proposals import OPEN, Proposal, Status
+from concord_governance.domain.proposals import HOUR, OPEN, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
 from concord_governance.ports.graph import Graph
 from concord_governance.ports.ledger import LedgerReads

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 import rfc8785
 from concord_attestation.identifiers import new_id
-from concord_attestation.instants import HOUR, format_time
+from concord_attestation.instants import format_time
 
 from concord_governance.domain import actions, framing
 from concord_governance.domain.dissonance import (
@@ -30,6 +30,7 @@ from concord_governance.domain.errors import (
     UndoImpossible,
 )
 from concord_governance.domain.proposals import (
+    HOUR,
     OPEN,
     FramingCheck,
     Json,

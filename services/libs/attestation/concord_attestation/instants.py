@@ -3,10 +3,6 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-HOUR = 3_600_000_000
-DAY = 24 * HOUR
-"""In microseconds."""
-
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -9,8 +9,7 @@ anew, and graph and governance count apart.
 
 from __future__ import annotations
 
-from concord_attestation.instants import HOUR
-
+HOUR = 3_600_000_000
 MOST_REFUSALS = 1_000
 REASON = "ERROR_REASON_TOO_MANY_REFUSALS"
 """The reason in the entry about the reached limit."""

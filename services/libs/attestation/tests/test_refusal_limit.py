@@ -2,8 +2,7 @@
 
 import pytest
 from concord_attestation import refusal_limit
-from concord_attestation.instants import HOUR
-from concord_attestation.refusal_limit import MOST_REFUSALS, RefusalLimit
+from concord_attestation.refusal_limit import HOUR, MOST_REFUSALS, RefusalLimit
 
 NOON = 12 * HOUR
 

@@ -7,13 +7,15 @@ import pytest
 from chassis_probe import READER, until
 from concord_chassis.call import identity
 from concord_chassis.call.failure import Failure
+from concord_chassis.server import workers as worker_threads
 from concord_chassis.server.workers import Workers
 
 
 @pytest.fixture
-def workers() -> Iterator[Workers]:
+def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
     """Yields one thread with a queue for one function."""
-    pool = Workers(1, "store", max_waiting=1)
+    monkeypatch.setattr(worker_threads, "MOST_WAITING", 1)
+    pool = Workers(1, "store")
     yield pool
     pool.close()
 
@@ -27,9 +29,12 @@ async def test_work_runs_in_a_named_thread_of_its_own(workers: Workers) -> None:
 
 async def test_a_worker_knows_the_call_that_it_works_for(workers: Workers) -> None:
     """W6: work in a thread has its call's caller; the next work does not."""
-    with identity.acting_as(READER):
-        assert await workers.run(identity.caller) == READER
 
+    async def called() -> identity.Caller:
+        identity.enter(READER)
+        return await workers.run(identity.caller)
+
+    assert await asyncio.create_task(called()) == READER
     with pytest.raises(LookupError):
         await workers.run(identity.caller)
 
