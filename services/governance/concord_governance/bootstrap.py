@@ -65,36 +65,28 @@ class GovernanceApp:
     def __init__(
         self,
         *,
+        config: LedgerConfig,
+        settings: Settings,
+        listed_keys: Mapping[str, ListedKey],
         ledger: Ledger,
         graph: GraphClient,
         grant_key: GrantKey,
         log_key: LogKey,
-        settings: Settings,
         clock: Clock,
         log: Logger,
-        judge: FramingJudge | None,
-        most_pending: int,
-        listed_keys: Mapping[str, ListedKey],
     ) -> None:
-        self._ledger, self._graph = ledger, graph
+        self._ledger, self._graph, self._listed_keys = ledger, graph, listed_keys
         background = self.background = Background(log)
-        self._judge = judge
-        self._listed_keys = listed_keys
+        judge = self._judge = _judge(config, log)
         self._follower = GraphFollower(ledger, graph, background, log)
         commands = LedgerCommands(ledger, clock, self._follower)
-        proposals = Proposals(
-            commands, graph, settings, normal_form, judge, most_pending=most_pending
-        )
+        most = config.pending_per_principal
+        proposals = Proposals(commands, graph, settings, normal_form, judge, most_pending=most)
+        policy = proposals.policy_digest
         self._execution = Execution(
-            commands, graph, settings, proposals.policy_digest, background=background, log=log
+            commands, graph, settings, policy, background=background, log=log
         )
-        decisions = Decisions(
-            commands,
-            graph,
-            grant_key,
-            self._execution,
-            proposals.policy_digest,
-        )
+        decisions = Decisions(commands, graph, grant_key, self._execution, policy)
         reads = self._reads = ProposalReads(commands, graph)
         self._spaces, self._keys = Spaces(commands, graph, background, log), ApiKeys(commands, log)
         access = AccessServicer(commands, self._spaces, self._keys)
@@ -199,16 +191,15 @@ async def build(
     settings = read_settings(config.settings_file)
     listed_keys = read_keys(config.keys_file)
     return GovernanceApp(
+        config=config,
+        settings=settings,
+        listed_keys=listed_keys,
         ledger=await opened(store, clock),
         graph=GraphClient(config.graph_address, issuer),
         grant_key=GrantKey(grant_key),
         log_key=LogKey(log_key, config.log_name),
-        settings=settings,
         clock=clock,
         log=logger,
-        judge=_judge(config, logger),
-        most_pending=config.pending_per_principal,
-        listed_keys=listed_keys,
     )
 
 

@@ -108,9 +108,10 @@ class GraphClient:
     async def apply(
         self, revision: Revision, decision: Decision, *, expected_state: Cursor
     ) -> AppliedChange:
-        request = governed_pb2.ApplyGovernedChangeRequest(
-            request_id=decision.id, expected_state=_expected_state(expected_state)
-        )
+        request = governed_pb2.ApplyGovernedChangeRequest(request_id=decision.id)
+        if expected_state.seq:
+            request.expected_state.seq = expected_state.seq
+            request.expected_state.change_digest = expected_state.change_digest
         origin = ""  # graph takes a memory's origin from the credential, as for all writes
         if not revision.canonical:
             request.action_erased = True
@@ -214,12 +215,6 @@ def _cursors(cursors: Mapping[str, Cursor]) -> list[feed_pb2.SpaceCursor]:
         feed_pb2.SpaceCursor(space=space, seq=each.seq, change_digest=each.change_digest)
         for space, each in cursors.items()
     ]
-
-
-def _expected_state(cursor: Cursor) -> governed_pb2.ExpectedState | None:
-    if not cursor.seq:
-        return None
-    return governed_pb2.ExpectedState(seq=cursor.seq, change_digest=cursor.change_digest)
 
 
 async def _reply_of(call: Awaitable[T]) -> T:

@@ -172,13 +172,10 @@ class TokenVerifier:
         if known is None:
             if expiry > self._now() + MAX_TTL + CLOCK_SKEW:
                 raise invalid_credential("The credential is valid for longer than it may be.")
-            self._remember(token, caller, expiry)
+            while len(self._verified) >= MOST_VERIFIED:
+                del self._verified[next(iter(self._verified))]
+            self._verified[token] = (caller, expiry)
         return caller
-
-    def _remember(self, token: str, caller: Caller, expiry: int) -> None:
-        while len(self._verified) >= MOST_VERIFIED:
-            del self._verified[next(iter(self._verified))]
-        self._verified[token] = (caller, expiry)
 
     def _read(self, token: str) -> tuple[Caller, int]:
         if len(token) > MAX_TOKEN_CHARACTERS:

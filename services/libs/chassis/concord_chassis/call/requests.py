@@ -77,13 +77,10 @@ async def discard_rest(context: Context) -> None:
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(LONGEST_DISCARD):
-            while await _next(context) is not grpc.aio.EOF:
-                pass
-
-
-async def _next(context: Context) -> object:
-    async with asyncio.timeout(LONGEST_PAUSE):
-        return await context.read()
+            read: object = None
+            while read is not grpc.aio.EOF:
+                async with asyncio.timeout(LONGEST_PAUSE):
+                    read = await context.read()
 
 
 def _invalid(message: str, violations: Sequence[FieldViolation] = ()) -> Failure:
