@@ -126,8 +126,8 @@ def _conflict_line(found: Conflict) -> proposal_pb2.ConflictLine:
     first, second = (" ".join(each.split())[:LINE_CHARACTERS] for each in found.statements)
     return proposal_pb2.ConflictLine(
         conflict_id=found.id,
-        conflict_class=int(found.conflict_class),  # type: ignore[arg-type]
-        state=int(found.state),  # type: ignore[arg-type]
+        conflict_class=found.conflict_class,  # type: ignore[arg-type]
+        state=found.state,  # type: ignore[arg-type]
         first_statement=first,
         second_statement=second,
     )

@@ -15,7 +15,7 @@ from concord_governance.domain import actions, framing
 from concord_governance.domain.dissonance import (
     DISSONANCE,
     MOST_PENDING,
-    ConflictClass,
+    NUANCE,
     demand_trigger,
 )
 from concord_governance.domain.documents import as_json, demand_size
@@ -251,7 +251,7 @@ class Proposals:
         if by_request or actions.kind_of(draft.action) != Kind.RECLASSIFY:
             return Status.PENDING
         conflict = await self._graph.conflict(space, actions.conflict_of(draft.action))
-        nuance = conflict is not None and conflict.conflict_class == ConflictClass.NUANCE
+        nuance = conflict is not None and conflict.conflict_class == NUANCE
         return Status.PENDING_REVIEW if nuance else Status.PENDING
 
     async def _preview(self, request: Request, draft: ProposalDraft) -> Preview:

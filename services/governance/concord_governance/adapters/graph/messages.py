@@ -5,7 +5,7 @@ from __future__ import annotations
 from concord.graph.v1 import conflict_pb2, feed_pb2, governed_pb2
 from concord.type.v1 import type_pb2
 
-from concord_governance.domain.dissonance import Conflict, ConflictClass, ConflictState
+from concord_governance.domain.dissonance import Conflict
 from concord_governance.domain.proposals import Effect
 from concord_governance.ports.graph import FeedMessage, GraphEvent
 
@@ -29,8 +29,8 @@ def conflict(found: conflict_pb2.Conflict) -> Conflict:
     """Return a conflict with the statements of its sides."""
     return Conflict(
         found.id,
-        ConflictClass(int(found.conflict_class)),
-        ConflictState(int(found.state)),
+        int(found.conflict_class),
+        int(found.state),
         (found.first.statement, found.second.statement),
     )
 
