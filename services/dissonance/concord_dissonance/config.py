@@ -8,6 +8,8 @@ from concord_chassis.channel.addresses import ServiceAddress
 from concord_chassis.server.process import ServiceConfig
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
+PREFIX = "DISSONANCE_"
+
 
 class Addresses(BaseModel):
     """The addresses of other services, unix:/path or host:port, and the settings of models."""

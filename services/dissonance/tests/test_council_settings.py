@@ -8,7 +8,7 @@ from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.config import ConfigError, load
 from concord_dissonance.adapters.openai_council.settings import read_settings
 from concord_dissonance.bootstrap import build
-from concord_dissonance.config import Addresses
+from concord_dissonance.config import PREFIX, Addresses
 from concord_testing.council import council_file
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -94,12 +94,8 @@ async def test_keys_come_from_the_environment(tmp_path: Path) -> None:
     """D11 By provider; one of no provider, or without a file, stops the start."""
     file = {"DISSONANCE_MODELS_FILE": str(council_file(tmp_path, URL))}
     issuer = TokenIssuer(Ed25519PrivateKey.generate(), "dissonance")
-    good = load(
-        Addresses, NOWHERE | file | {"DISSONANCE_MODEL_KEYS": f"local={SECRET}"}, "DISSONANCE_"
-    )
-    far = load(
-        Addresses, NOWHERE | file | {"DISSONANCE_MODEL_KEYS": f"far={SECRET}"}, "DISSONANCE_"
-    )
+    good = load(Addresses, NOWHERE | file | {"DISSONANCE_MODEL_KEYS": f"local={SECRET}"}, PREFIX)
+    far = load(Addresses, NOWHERE | file | {"DISSONANCE_MODEL_KEYS": f"far={SECRET}"}, PREFIX)
 
     assert SECRET not in repr(good)
     await build(good, issuer).close()
@@ -107,4 +103,4 @@ async def test_keys_come_from_the_environment(tmp_path: Path) -> None:
         build(far, issuer)
     assert SECRET not in str(refused.value)
     with pytest.raises(ConfigError, match="contradict"):
-        load(Addresses, NOWHERE | {"DISSONANCE_MODEL_KEYS": f"local={SECRET}"}, "DISSONANCE_")
+        load(Addresses, NOWHERE | {"DISSONANCE_MODEL_KEYS": f"local={SECRET}"}, PREFIX)

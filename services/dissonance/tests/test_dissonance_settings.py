@@ -6,7 +6,7 @@ import pytest
 from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.config import ConfigError, load
 from concord_dissonance.bootstrap import build
-from concord_dissonance.config import Addresses
+from concord_dissonance.config import PREFIX, Addresses
 from concord_dissonance.domain.errors import JudgeUnavailable
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -17,7 +17,7 @@ NOWHERE = {
 
 def read(**settings: str) -> Addresses:
     """Read these settings beside the addresses."""
-    return load(Addresses, NOWHERE | settings, "DISSONANCE_")
+    return load(Addresses, NOWHERE | settings, PREFIX)
 
 
 def test_a_model_is_shown_no_space_unless_it_is_named() -> None:

@@ -17,6 +17,8 @@ from concord_search.domain.signals import Weights
 from concord_search.domain.stac import Thresholds
 from concord_search.usecases.search import Formula
 
+PREFIX = "SEARCH_"
+
 
 class IndexConfig(BaseModel):
     """Search's settings beyond its server: addresses, the index, embedders and ranking."""
