@@ -96,7 +96,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
             size + 1,
             ended=request.include_ended,
         )
-        page, now = found[:size], self._keys.now()
+        page, now = found[:size], self._commands.clock()
         last = [page[-1].create_time, page[-1].id] if len(found) > size else None
         return access_pb2.ListKeysResponse(
             keys=[_key(each, now) for each in page],
@@ -107,7 +107,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         self, request: access_pb2.RevokeKeyRequest, context: Context
     ) -> access_pb2.RevokeKeyResponse:
         found = await self._keys.revoke(incoming.request(request), request.key_id)
-        return access_pb2.RevokeKeyResponse(key=_key(found, self._keys.now()))
+        return access_pb2.RevokeKeyResponse(key=_key(found, self._commands.clock()))
 
     async def GetCaller(
         self, request: access_pb2.GetCallerRequest, context: Context

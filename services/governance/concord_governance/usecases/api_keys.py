@@ -72,10 +72,6 @@ class ApiKeys:
         self._log = log
         self._uses: dict[str, int] = {}
 
-    def now(self) -> int:
-        """Return the time by which keys expire, in µs."""
-        return self._commands.clock()
-
     async def create(self, request: Request, draft: KeyDraft) -> tuple[ApiKey, str]:
         """Create a key; return its record and the key itself, empty for a repeated request.
 

@@ -137,7 +137,10 @@ def trailing_metadata(failure: Failure, request_id: str) -> tuple[tuple[str, str
     The message is cut to 500 characters, each violation's path and description to 160. Violations
     are left out, the last ones first, until the status has at most 4,096 bytes; nothing else is.
     """
-    violations = [_clipped(violation) for violation in failure.violations]
+    most = MAX_VIOLATION_CHARACTERS
+    violations = [
+        FieldViolation(each.field[:most], each.description[:most]) for each in failure.violations
+    ]
     status = _status(failure, violations, request_id)
     while violations and status.ByteSize() > MAX_DETAILS_BYTES:
         violations.pop()
@@ -174,13 +177,6 @@ _REASON_OF_BARE_CODE = {
     grpc.StatusCode.RESOURCE_EXHAUSTED: "ERROR_REASON_MESSAGE_TOO_LARGE",
     grpc.StatusCode.UNIMPLEMENTED: "ERROR_REASON_METHOD_UNKNOWN",
 }
-
-
-def _clipped(violation: FieldViolation) -> FieldViolation:
-    return FieldViolation(
-        violation.field[:MAX_VIOLATION_CHARACTERS],
-        violation.description[:MAX_VIOLATION_CHARACTERS],
-    )
 
 
 def _status(
