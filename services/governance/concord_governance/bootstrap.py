@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from concord.governance.v1 import (
     access_pb2,
@@ -33,7 +34,6 @@ from concord_governance.domain.access import ListedKey
 from concord_governance.domain.errors import GovernanceError
 from concord_governance.domain.safeguards import Settings
 from concord_governance.domain.signing import GrantKey, LogKey
-from concord_governance.ports.framing import FramingJudge
 from concord_governance.ports.ledger import Clock, Ledger
 from concord_governance.servicer.access import AccessServicer
 from concord_governance.servicer.action_json import normal_form
@@ -49,6 +49,9 @@ from concord_governance.usecases.proposal_reads import ProposalReads
 from concord_governance.usecases.proposals import Proposals
 from concord_governance.usecases.settlements import Settlements
 from concord_governance.usecases.spaces import ERASE, Spaces
+
+if TYPE_CHECKING:
+    from concord_governance.adapters.openai_framing.judge import OpenAiFraming
 
 START_ERRORS = (FileUnusable, ServerUnusable)
 """Why the ledger's store cannot serve; the text says what to do."""
@@ -77,7 +80,8 @@ class GovernanceApp:
     ) -> None:
         self._ledger, self._graph, self._listed_keys = ledger, graph, listed_keys
         background = self.background = Background(log)
-        judge = self._judge = _judge(config, log)
+        self._judge = _judge(config, log)
+        judge = self._judge.violations if self._judge else None
         self._follower = GraphFollower(ledger, graph, background, log)
         commands = LedgerCommands(ledger, clock, self._follower)
         most = config.pending_per_principal
@@ -218,7 +222,7 @@ async def opened(
     return await asyncio.to_thread(open_ledger, store.ledger_path, clock, readers=store.readers)
 
 
-def _judge(config: LedgerConfig, log: Logger) -> FramingJudge | None:
+def _judge(config: LedgerConfig, log: Logger) -> OpenAiFraming | None:
     if not config.llm_url:
         return None
     # Loading the openai package takes a third of a second, which a start without it need not pay.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -12,12 +12,7 @@ from concord_attestation.identifiers import new_id
 from concord_attestation.instants import format_time
 
 from concord_governance.domain import actions, framing
-from concord_governance.domain.dissonance import (
-    DISSONANCE,
-    MOST_PENDING,
-    NUANCE,
-    demand_trigger,
-)
+from concord_governance.domain.dissonance import DISSONANCE, MOST_PENDING, NUANCE, demand_trigger
 from concord_governance.domain.documents import as_json, demand_size
 from concord_governance.domain.entries import Action, Entry
 from concord_governance.domain.errors import (
@@ -42,7 +37,6 @@ from concord_governance.domain.proposals import (
     Trigger,
 )
 from concord_governance.domain.safeguards import Settings, policy
-from concord_governance.ports.framing import FramingJudge
 from concord_governance.ports.graph import Graph, NormalForm, Preview
 from concord_governance.ports.ledger import LedgerReads, LedgerWrites
 from concord_governance.usecases import decision_guards as guards
@@ -59,6 +53,9 @@ from concord_governance.usecases.ledger_commands import (
 PENDING_PER_PRINCIPAL = 100
 """The most waiting proposals of one principal in a space, unless configured otherwise."""
 _OPEN = sorted(OPEN)
+Judge = Callable[[str], Awaitable[tuple[str, ...]]]
+"""A second check of a note that passed the lexicon (V3): returns the words that are not neutral, as
+they stand in the note. Raises JudgeUnavailable if there is no usable answer in a bounded time."""
 _NOTHING = Preview(())
 _UNDO_CONFLICT = "ERROR_REASON_UNDO_CONFLICT"
 _SAFEGUARD = "ERROR_REASON_SAFEGUARD_VIOLATION"
@@ -95,7 +92,7 @@ class Proposals:
         graph: Graph,
         settings: Settings,
         normal_form: NormalForm,
-        judge: FramingJudge | None,
+        judge: Judge | None,
         *,
         most_pending: int,
     ) -> None:
@@ -275,7 +272,7 @@ class Proposals:
         if self._judge is None:
             return FramingCheck.LEXICON
         try:
-            words = await self._judge.violations(draft.note)
+            words = await self._judge(draft.note)
         except JudgeUnavailable:
             return FramingCheck.MODEL_SILENT
         await self._commands.check(request, lambda: framing.demand_no_phrases(words))
