@@ -22,7 +22,7 @@ ROOMS = {
     "gateway/mcp_server": 3039,
     "protos/concord": 7897,
     "services/dissonance": 12505,
-    "services/governance": 8970,
+    "services/governance": 8850,
     "services/graph": 26025,
     "services/libs/attestation": 1828,
     "services/libs/chassis": 4416,
@@ -30,7 +30,7 @@ ROOMS = {
     "services/libs/models": 854,
     "services/libs/stores": 1254,
     "services/search": 12498,
-    "tests": 97360,
+    "tests": 97060,
     "tools": 447,
 }
 """The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
@@ -65,6 +65,8 @@ RISES: list[tuple[str, int, str]] = [
     ("services/libs/stores", 8, "a database of the schema before is converted"),
     ("tests", 740, "each write leaves what would be worked out anew, on former data too"),
     ("tools", 3, "these three lines"),
+    ("services/libs/chassis", 90, "graph's feed and a service's start are here: four had them"),
+    ("tools", 1, "this line"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
