@@ -1,6 +1,7 @@
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 
 import grpc
 import pytest
@@ -18,6 +19,24 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
     pool = Workers(1, "store")
     yield pool
     pool.close()
+
+
+@asynccontextmanager
+async def held(pool: Workers, lane: str = "") -> AsyncIterator[threading.Event]:
+    """Holds the pool's one thread until the block ends, or sets the event."""
+    gate, begun = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        begun.set()
+        gate.wait()
+
+    holding = asyncio.create_task(pool.run_in(lane, hold))
+    await until(begun.is_set)
+    try:
+        yield gate
+    finally:
+        gate.set()
+        await holding
 
 
 async def test_work_runs_in_a_named_thread_of_its_own(workers: Workers) -> None:
@@ -64,22 +83,12 @@ async def test_more_than_fits_is_refused_and_room_comes_back(workers: Workers) -
 
 async def test_what_waits_for_a_gone_caller_never_starts(workers: Workers) -> None:
     """Style 7: the waiting work of a cancelled call does not start, and frees its place."""
-    gate, begun = threading.Event(), threading.Event()
     done: list[str] = []
-
-    def first() -> None:
-        begun.set()
-        gate.wait()
-
-    holding = asyncio.create_task(workers.run(first))
-    await until(begun.is_set)
-    waiting = asyncio.create_task(workers.run(done.append, "never"))
-    await asyncio.sleep(0)
-
-    waiting.cancel()
-    await asyncio.wait([waiting])
-    gate.set()
-    await holding
+    async with held(workers):
+        waiting = asyncio.create_task(workers.run(done.append, "never"))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
 
     assert await workers.run(int) == 0
     assert done == []
@@ -94,31 +103,18 @@ async def test_a_closed_pool_takes_no_work() -> None:
         await workers.run(int)
 
 
-@pytest.fixture
-def roomy() -> Iterator[Workers]:
-    """Yields one thread with room for all that a test lets wait."""
-    pool = Workers(1, "store")
-    yield pool
-    pool.close()
-
-
-async def test_the_lane_that_used_least_comes_next(roomy: Workers) -> None:
+async def test_the_lane_that_used_least_comes_next() -> None:
     """W7 one caller's long work keeps nobody waiting for more than what runs: of what waits, the
     work of whoever used the thread least comes next, and each one's own in its order."""
-    gate, begun = threading.Event(), threading.Event()
+    roomy = Workers(1, "store")
     done: list[str] = []
-
-    def first() -> None:
-        begun.set()
-        gate.wait()
-
-    running = [asyncio.create_task(roomy.run_in("heavy", first))]
-    await until(begun.is_set)
-    for lane, name in [("heavy", "h2"), ("heavy", "h3"), ("light", "l1"), ("light", "l2")]:
-        running.append(asyncio.create_task(roomy.run_in(lane, done.append, name)))
-        await asyncio.sleep(0)
-    gate.set()
+    running = []
+    async with held(roomy, "heavy"):
+        for lane, name in [("heavy", "h2"), ("heavy", "h3"), ("light", "l1"), ("light", "l2")]:
+            running.append(asyncio.create_task(roomy.run_in(lane, done.append, name)))
+            await asyncio.sleep(0)
     await asyncio.gather(*running)
+    roomy.close()
 
     assert done == ["l1", "l2", "h2", "h3"]
 
@@ -126,20 +122,12 @@ async def test_the_lane_that_used_least_comes_next(roomy: Workers) -> None:
 async def test_what_waits_is_cancelled_when_the_threads_are_closed() -> None:
     """Style 7: `close` leaves nobody waiting for work that never starts."""
     pool = Workers(1, "store")
-    gate, begun = threading.Event(), threading.Event()
-
-    def first() -> None:
-        begun.set()
-        gate.wait()
-
-    holding = asyncio.create_task(pool.run_in("a", first))
-    await until(begun.is_set)
-    waiting = asyncio.create_task(pool.run_in("b", int))
-    await asyncio.sleep(0)
-    closing = asyncio.create_task(asyncio.to_thread(pool.close))
-    gate.set()
-    await closing
-    await holding
+    async with held(pool) as gate:
+        waiting = asyncio.create_task(pool.run_in("b", int))
+        await asyncio.sleep(0)
+        closing = asyncio.create_task(asyncio.to_thread(pool.close))
+        gate.set()
+        await closing
     await asyncio.wait([waiting], timeout=5)
 
     assert waiting.cancelled() or waiting.result() == 0
