@@ -22,7 +22,7 @@ ROOMS = {
     "gateway/mcp_server": 3039,
     "protos/concord": 7897,
     "services/dissonance": 11554,
-    "services/governance": 8970,
+    "services/governance": 8850,
     "services/graph": 26025,
     "services/libs/attestation": 1828,
     "services/libs/chassis": 4416,
@@ -30,7 +30,7 @@ ROOMS = {
     "services/libs/models": 854,
     "services/libs/stores": 1254,
     "services/search": 11789,
-    "tests": 97360,
+    "tests": 97160,
     "tools": 447,
 }
 """The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
@@ -65,6 +65,8 @@ RISES: list[tuple[str, int, str]] = [
     ("services/libs/stores", 8, "a database of the schema before is converted"),
     ("tests", 740, "each write leaves what would be worked out anew, on former data too"),
     ("tools", 3, "these three lines"),
+    ("services/libs/chassis", 90, "graph's feed and a service's start are here: four had them"),
+    ("tools", 1, "this line"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -75,7 +77,6 @@ LINES: dict[str, int] = {
     "gateway/tests/gateway_echo.py": 450,
     "gateway/tests/test_gateway_http_unary.py": 500,
     "services/dissonance/tests/test_judges_lexical.py": 450,
-    "services/governance/concord_governance/usecases/proposals.py": 450,
     "services/graph/tests/graph_world.py": 750,
     "services/graph/tests/test_edges.py": 500,
     "services/graph/tests/test_erasing.py": 450,

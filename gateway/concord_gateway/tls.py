@@ -2,10 +2,10 @@
 
 import ssl
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 
 import grpc
+from concord_chassis.channel.addresses import is_loopback
 from cryptography import x509
 
 from concord_gateway.config import Config
@@ -54,19 +54,12 @@ def _check_settings(config: Config) -> None:
     if config.tls_cert or config.plain_text_network:
         return
     for listen in (config.grpc_listen, config.http_listen):
-        if not _is_loopback(listen.rpartition(":")[0].strip("[]")):
+        if not is_loopback(listen.rpartition(":")[0].strip("[]")):
             raise TlsRefused(
                 f"Keys sent to {listen} would cross the network in plain text. Set "
                 "GATEWAY_TLS_CERT and GATEWAY_TLS_KEY, or, where something in front of the "
                 "gateway ends TLS, GATEWAY_PLAIN_TEXT_NETWORK=true."
             )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _demand_readable(setting: str, path: Path | None) -> None:

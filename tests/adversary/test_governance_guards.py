@@ -245,7 +245,7 @@ async def a_decision_under_other_rules(scene: Scene) -> bool:
         return await is_done(party.approve(proposal, AGENT))
 
 
-@guard("envelopes that fit", _without(proposals, "_demand_size", lambda _: None))
+@guard("envelopes that fit", _without(proposals, "demand_size", lambda _: None))
 async def a_change_that_fits_no_grant(scene: Scene) -> bool:
     """Propose and sign one item more than envelopes name."""
     async with scene.enrolled() as party:

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from concord_chassis.channel import feed as followed_feed
 from concord_graph.servicer import feed
-from concord_search.adapters.graph_feed import client
 from concord_search.adapters.graph_feed.client import GraphClient
 from concord_search.domain.errors import GraphUnavailable
 from concord_search.ports.graph import Changes
@@ -42,7 +42,7 @@ async def test_a_quiet_feed_is_followed_and_a_vanished_one_is_lost(
     """S10 Keep-alives hold a quiet feed for longer than its silence may last; then it may not."""
     for silence in SILENCES:
         monkeypatch.setattr(feed, "KEEP_ALIVE_SECONDS", silence / 5)
-        monkeypatch.setattr(client, "SILENCE", silence)
+        monkeypatch.setattr(followed_feed, "SILENCE", silence)
         heard = await _heard(tmp_path / f"{silence}.db")
         if len(heard) >= MANY:
             break
@@ -71,7 +71,7 @@ async def test_without_keep_alives_a_quiet_feed_counts_as_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S10 It is the keep-alive, and nothing else, that tells quiet from gone."""
-    monkeypatch.setattr(client, "SILENCE", SILENCES[0])
+    monkeypatch.setattr(followed_feed, "SILENCE", SILENCES[0])
     async with _followed(tmp_path / "graph.db") as (graph, _), asyncio.timeout(60):
         with pytest.raises(GraphUnavailable, match="silent"):
             async for _ in graph.watch({}):
@@ -80,4 +80,4 @@ async def test_without_keep_alives_a_quiet_feed_counts_as_lost(
 
 def test_search_waits_for_more_than_one_keep_alive() -> None:
     """S10 One late keep-alive is no lost feed."""
-    assert client.SILENCE >= 2 * feed.KEEP_ALIVE_SECONDS
+    assert followed_feed.SILENCE >= 2 * feed.KEEP_ALIVE_SECONDS

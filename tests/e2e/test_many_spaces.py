@@ -14,17 +14,15 @@ from concord.governance.v1 import access_pb2, audit_pb2, proposal_pb2
 from concord.graph.v1 import feed_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
+from concord_chassis.channel import feed as followed
 from concord_chassis.channel.channel import connect
 from concord_chassis.observe.log import json_lines
-from concord_dissonance.clients.graph import watching
 from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.clients.service_calls import feed_token
 from concord_dissonance.ports.feed import Position
-from concord_governance.adapters.graph import client as governance_graph
 from concord_governance.domain.access import MOST_SPACES
 from concord_governance.usecases import spaces as making
 from concord_graph.servicer.feed import Context, FeedServicer
-from concord_search.adapters.graph_feed import client as search_graph
 from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import SECONDS
 from concord_testing.up_process import ran, spawned
@@ -46,8 +44,7 @@ def spaces_of_before(ledger: Path, count: int) -> None:
 @pytest.fixture
 def named(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Lets followers name two spaces a request, and notes how many each request named."""
-    for module in (governance_graph, search_graph, watching):
-        monkeypatch.setattr(module, "CURSORS", 2)
+    monkeypatch.setattr(followed, "CURSORS", 2)
     counts: list[int] = []
     watch, heads = FeedServicer.WatchChanges, FeedServicer.ListSpaces
 

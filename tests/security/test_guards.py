@@ -260,7 +260,7 @@ GUARDS = {
             CODE.RESOURCE_EXHAUSTED,
             "MESSAGE_TOO_LARGE",
         ),
-        off=Setting(max_message_bytes=2 * BIG),
+        off=Setting(patched={"concord_chassis.call.requests.MAX_MESSAGE_BYTES": 2 * BIG}),
     ),
     "request ids: comparing": Guard(
         an_id_is_used_twice,

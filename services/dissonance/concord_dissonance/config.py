@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from concord_chassis.channel.addresses import ServiceAddress
+from concord_chassis.server.process import ServiceConfig
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 PREFIX = "DISSONANCE_"
@@ -63,15 +64,9 @@ class Addresses(BaseModel):
         return self
 
 
-class DissonanceConfig(Addresses):
+class DissonanceConfig(Addresses, ServiceConfig):
     """All of dissonance's settings."""
 
-    listen: list[str] = Field(min_length=1)
-    """Addresses: unix:/path or host:port."""
-    issuer_keys: Mapping[str, Path]
-    """Issuer name to the file of its Ed25519 public key (PEM)."""
     key_file: Path
     """Dissonance's own Ed25519 private key (PEM), with which it signs its tokens as the issuer
     "dissonance"."""
-    reflection: bool = False
-    """Whether to serve gRPC reflection."""

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from concord.governance.v1 import (
     access_pb2,
@@ -33,7 +34,6 @@ from concord_governance.domain.access import ListedKey
 from concord_governance.domain.errors import GovernanceError
 from concord_governance.domain.safeguards import Settings
 from concord_governance.domain.signing import GrantKey, LogKey
-from concord_governance.ports.framing import FramingJudge
 from concord_governance.ports.ledger import Clock, Ledger
 from concord_governance.servicer.access import AccessServicer
 from concord_governance.servicer.action_json import normal_form
@@ -50,6 +50,9 @@ from concord_governance.usecases.proposals import Proposals
 from concord_governance.usecases.settlements import Settlements
 from concord_governance.usecases.spaces import ERASE, Spaces
 
+if TYPE_CHECKING:
+    from concord_governance.adapters.openai_framing.judge import OpenAiFraming
+
 START_ERRORS = (FileUnusable, ServerUnusable)
 """Why the ledger's store cannot serve; the text says what to do."""
 
@@ -65,36 +68,29 @@ class GovernanceApp:
     def __init__(
         self,
         *,
+        config: LedgerConfig,
+        settings: Settings,
+        listed_keys: Mapping[str, ListedKey],
         ledger: Ledger,
         graph: GraphClient,
         grant_key: GrantKey,
         log_key: LogKey,
-        settings: Settings,
         clock: Clock,
         log: Logger,
-        judge: FramingJudge | None,
-        most_pending: int,
-        listed_keys: Mapping[str, ListedKey],
     ) -> None:
-        self._ledger, self._graph = ledger, graph
+        self._ledger, self._graph, self._listed_keys = ledger, graph, listed_keys
         background = self.background = Background(log)
-        self._judge = judge
-        self._listed_keys = listed_keys
+        self._judge = _judge(config, log)
+        judge = self._judge.violations if self._judge else None
         self._follower = GraphFollower(ledger, graph, background, log)
         commands = LedgerCommands(ledger, clock, self._follower)
-        proposals = Proposals(
-            commands, graph, settings, normal_form, judge, most_pending=most_pending
-        )
+        most = config.pending_per_principal
+        proposals = Proposals(commands, graph, settings, normal_form, judge, most_pending=most)
+        policy = proposals.policy_digest
         self._execution = Execution(
-            commands, graph, settings, proposals.policy_digest, background=background, log=log
+            commands, graph, settings, policy, background=background, log=log
         )
-        decisions = Decisions(
-            commands,
-            graph,
-            grant_key,
-            self._execution,
-            proposals.policy_digest,
-        )
+        decisions = Decisions(commands, graph, grant_key, self._execution, policy)
         reads = self._reads = ProposalReads(commands, graph)
         self._spaces, self._keys = Spaces(commands, graph, background, log), ApiKeys(commands, log)
         access = AccessServicer(commands, self._spaces, self._keys)
@@ -199,16 +195,15 @@ async def build(
     settings = read_settings(config.settings_file)
     listed_keys = read_keys(config.keys_file)
     return GovernanceApp(
+        config=config,
+        settings=settings,
+        listed_keys=listed_keys,
         ledger=await opened(store, clock),
         graph=GraphClient(config.graph_address, issuer),
         grant_key=GrantKey(grant_key),
         log_key=LogKey(log_key, config.log_name),
-        settings=settings,
         clock=clock,
         log=logger,
-        judge=_judge(config, logger),
-        most_pending=config.pending_per_principal,
-        listed_keys=listed_keys,
     )
 
 
@@ -227,7 +222,7 @@ async def opened(
     return await asyncio.to_thread(open_ledger, store.ledger_path, clock, readers=store.readers)
 
 
-def _judge(config: LedgerConfig, log: Logger) -> FramingJudge | None:
+def _judge(config: LedgerConfig, log: Logger) -> OpenAiFraming | None:
     if not config.llm_url:
         return None
     # Loading the openai package takes a third of a second, which a start without it need not pay.

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from concord_chassis.channel.addresses import ServiceAddress
 from concord_chassis.config import ConfigError, load
+from concord_chassis.server.process import ServiceConfig
 from concord_stores.neo4j_config import Neo4jConfig
 from pydantic import (
     BaseModel,
@@ -87,13 +88,9 @@ class SqliteConfig(BaseModel):
     """Reader threads."""
 
 
-class GovernanceConfig(LedgerConfig):
+class GovernanceConfig(LedgerConfig, ServiceConfig):
     """The settings of governance as a process of its own."""
 
-    listen: list[str] = Field(min_length=1)
-    """Addresses: unix:/path or host:port."""
-    issuer_keys: dict[str, Path]
-    """Issuer name to the file of its Ed25519 public key (PEM)."""
     key_file: Path
     """Private key (PEM) that signs this service's tokens; other services know its public half under
     the issuer name "governance"."""
@@ -101,8 +98,6 @@ class GovernanceConfig(LedgerConfig):
     """Private key (PEM) that signs grants; its public half is part of every genesis."""
     log_key_file: Path
     """Private key (PEM) that signs checkpoints of the audit log."""
-    reflection: bool = False
-    """Whether to serve gRPC reflection."""
 
 
 def read_store(environ: Mapping[str, str]) -> SqliteConfig | Neo4jConfig:

@@ -10,6 +10,7 @@ from concord_governance.domain.documents import from_json
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import RevisionUnreadable
 from concord_governance.domain.proposals import (
+    DAY,
     Decision,
     Effect,
     Failure,
@@ -25,8 +26,6 @@ from concord_governance.ports.ledger import (
     RequestReceipt,
 )
 from ledger_world import ENTRY, NOW, Clock, Opened, proposal
-
-DAY = 86_400_000_000
 
 
 async def kept(ledger: Ledger, *proposals: Proposal) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from concord_chassis.config import ConfigError, load
+from concord_chassis.server.process import ServiceConfig
 from concord_stores.neo4j_config import Neo4jConfig
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -25,20 +26,14 @@ class Limits(BaseModel):
     """The number of exports that run at once, on readers of their own."""
 
 
-class GraphConfig(Limits):
-    """Graph's addresses, trusted issuers, and its other settings as a service."""
+class GraphConfig(Limits, ServiceConfig):
+    """Graph's settings as a service."""
 
-    listen: list[str] = Field(min_length=1)
-    """Addresses: unix:/path or host:port."""
-    issuer_keys: dict[str, Path]
-    """Issuer name to the file of its Ed25519 public key (PEM)."""
     enrolment_file: Path | None = None
     """JSON file: space to hex SHA-256 of its one-time enrolment secret. Absent: no enrolment."""
     erase_confirmers: list[str] = ["search", "governance"]
     """Names of the services that store data derived from memories: an erasure is complete when each
     has confirmed it."""
-    reflection: bool = False
-    """Whether to serve gRPC reflection."""
 
 
 class StoreChoice(BaseModel):

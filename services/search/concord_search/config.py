@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from concord_chassis.channel.addresses import ServiceAddress
 from concord_chassis.config import UNKNOWN_NAME, load
+from concord_chassis.server.process import ServiceConfig
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -124,14 +125,8 @@ def read_qdrant(environ: Mapping[str, str]) -> QdrantConfig | None:
     return load(QdrantConfig, environ, "QDRANT_")
 
 
-class SearchConfig(IndexConfig):
+class SearchConfig(IndexConfig, ServiceConfig):
     """All of search's settings."""
 
-    listen: list[str] = Field(min_length=1)
-    """Addresses: unix:/path or host:port."""
-    issuer_keys: Mapping[str, Path]
-    """Issuer name to the file of its Ed25519 public key (PEM)."""
     key_file: Path
     """Search's own Ed25519 private key (PEM), with which it signs its tokens for graph."""
-    reflection: bool = False
-    """Whether to serve gRPC reflection."""

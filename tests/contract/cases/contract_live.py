@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import grpc
 from concord_chassis.call.failure import Failure, from_rpc_error
 from concord_chassis.call.identity import Caller, TokenIssuer, TokenVerifier
-from concord_chassis.call.sizes import MAX_MESSAGE_BYTES
 from concord_chassis.server.server import Registration
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
@@ -178,7 +177,6 @@ async def graph_live(
     *,
     registrations: Sequence[Registration] | None = None,
     verify: Verifying = verifying,
-    max_message_bytes: int = MAX_MESSAGE_BYTES,
 ) -> AsyncIterator[Live]:
     """Serve graph on a real server until the block ends, then close its store.
 
@@ -192,7 +190,6 @@ async def graph_live(
             ready=app.ready,
             issuer=issuer,
             verifier=verify(issuer),
-            max_message_bytes=max_message_bytes,
         ) as live:
             yield Live({each.descriptor.full_name: live for each in served})
     finally:

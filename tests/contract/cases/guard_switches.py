@@ -30,7 +30,6 @@ from concord_attestation.verify import verify_grant
 from concord_chassis.call.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.call.opaque import page_token, unseal
 from concord_chassis.call.rules import MessageCheck
-from concord_chassis.call.sizes import MAX_MESSAGE_BYTES
 from concord_chassis.server.server import Registration
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
@@ -46,12 +45,11 @@ T = TypeVar("T")
 class Setting:
     """A deployment as it should be, but for what is replaced."""
 
-    patched: Mapping[str, Callable[..., object]] = field(default_factory=dict)
-    """What stands in for functions of the product, by their full names."""
+    patched: Mapping[str, object] = field(default_factory=dict)
+    """What stands in for functions and limits of the product, by their full names."""
     without_triggers: bool = False
     store: Callable[[SqliteStore], object] = lambda store: store
     verify: Verifying = verifying
-    max_message_bytes: int = MAX_MESSAGE_BYTES
     rebind_pages: bool = False
 
 
@@ -76,7 +74,6 @@ async def deployed(template: Template, folder: Path, setting: Setting) -> AsyncI
             app,
             registrations=_registrations(app, setting),
             verify=setting.verify,
-            max_message_bytes=setting.max_message_bytes,
         ) as live:
             yield live
 

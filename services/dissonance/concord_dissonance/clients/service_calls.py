@@ -1,28 +1,17 @@
 """Calls to other services: their tokens, their pages, and the translation of their failures."""
 
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Protocol, TypeVar
 
 import grpc
-from concord_chassis.call.failure import from_rpc_error
-from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.failure import TRANSIENT, from_rpc_error
+from concord_chassis.call.identity import Caller, OwnTokens, RenewedToken, TokenIssuer
 from google.protobuf.message import Message
 
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
 from concord_dissonance.ports.calls import PRINCIPAL, Credential
 
-REMEMBERED_SPACES = 1_000
-TRANSIENT = frozenset(
-    {
-        grpc.StatusCode.UNAVAILABLE,
-        grpc.StatusCode.DEADLINE_EXCEEDED,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.ABORTED,
-        grpc.StatusCode.CANCELLED,
-        grpc.StatusCode.UNAUTHENTICATED,
-    }
-)
+_TRANSIENT = TRANSIENT | {grpc.StatusCode.ABORTED}
 Metadata = tuple[tuple[str, str], ...]
 
 T = TypeVar("T")
@@ -38,22 +27,15 @@ P = TypeVar("P", bound=Page)
 
 
 class OwnCalls:
-    """Calls to a service under dissonance's own name, with one token a space of the same scopes."""
+    """Calls to a service under dissonance's own name, with the same scopes in each space."""
 
     def __init__(self, service: str, issuer: TokenIssuer, scopes: frozenset[str]) -> None:
-        self._service, self._issuer, self._scopes = service, issuer, scopes
-        self._tokens: OrderedDict[str, RenewedToken] = OrderedDict()
+        self._service, self._scopes = service, scopes
+        self._tokens = OwnTokens(issuer, PRINCIPAL)
 
     def metadata(self, space: str) -> Metadata:
         """The metadata of a call about a space."""
-        token = self._tokens.get(space)
-        if token is None:
-            who = Caller(space, PRINCIPAL, self._scopes, "SYSTEM")
-            token = self._tokens[space] = RenewedToken(self._issuer, who)
-        self._tokens.move_to_end(space)
-        if len(self._tokens) > REMEMBERED_SPACES:
-            self._tokens.popitem(last=False)
-        return (("authorization", f"Bearer {token()}"),)
+        return self._tokens.metadata(space, self._scopes)
 
     async def __call__(
         self, space: str, method: Callable[..., Awaitable[T]], request: Message
@@ -87,7 +69,7 @@ async def own(service: str, call: Awaitable[T]) -> T:
         return await call
     except grpc.aio.AioRpcError as error:
         failure = from_rpc_error(error)
-        if failure.code in TRANSIENT:
+        if failure.code in _TRANSIENT:
             raise ServiceUnavailable(service, failure.summary) from error
         raise ServiceRefused(service, failure.reason) from error
 

@@ -19,6 +19,7 @@ from concord_attestation.tree import leaf_hash
 from concord_governance.domain.documents import from_json, without_words
 from concord_governance.domain.entries import Entry
 from concord_governance.domain.proposals import (
+    DAY,
     Decision,
     Effect,
     Failure,
@@ -32,7 +33,7 @@ from concord_governance.ports.ledger import LedgerWrites, frontier_of
 Fields = dict[str, Any]
 MOST_DUE = 1000
 """Expired proposals that are read at once."""
-REQUEST_KEPT = 7 * 86_400_000_000
+REQUEST_KEPT = 7 * DAY
 """How long a request's receipt is kept, in microseconds."""
 _SLOTS = frozenset({"AGENT", "HUMAN"})
 

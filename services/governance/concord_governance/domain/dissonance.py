@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,35 +15,18 @@ DISSONANCE: Final = "dissonance"
 MOST_PENDING: Final = 20
 """Most proposals of dissonance that wait in a space: 500 findings do not bury others' (D7)."""
 
+NUANCE: Final = 3
+"""The contract's number of the class of conflicts that are no contradictions."""
 _KINDS_NAMING_CAUSE = frozenset({Kind.ADD_LINEAGE, Kind.MERGE, Kind.DECLARE_RELATION})
-
-
-class ConflictClass(enum.IntEnum):
-    """How two statements disagree; numbers as in the contract."""
-
-    EVOLUTION = 1
-    CONTRADICTION = 2
-    NUANCE = 3
-    UNDECIDED = 4
-
-
-class ConflictState(enum.IntEnum):
-    """The state of a conflict; numbers as in the contract."""
-
-    POTENTIAL = 1
-    CONFIRMED = 2
-    DISMISSED = 3
-    EXCEPTION = 4
-    RESOLVED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A conflict as graph has it, with the statements of both sides."""
+    """A conflict as graph has it, with the statements of both sides; numbers as in the contract."""
 
     id: str
-    conflict_class: ConflictClass
-    state: ConflictState
+    conflict_class: int
+    state: int
     statements: tuple[str, str]
 
 

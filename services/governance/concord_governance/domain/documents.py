@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import rfc8785
+from concord_attestation.bounds import MAX_ETAGS_BYTES, MAX_ITEMS
 from concord_attestation.instants import format_time, parse_time
 
-from concord_governance.domain.errors import RevisionUnreadable
+from concord_governance.domain.errors import ProposalTooLarge, RevisionUnreadable
 from concord_governance.domain.proposals import (
     Affected,
     Framing,
@@ -22,6 +24,19 @@ from concord_governance.domain.proposals import (
 
 VERSION = 2
 """The version of a revision's document."""
+
+
+def demand_size(affected: Sequence[Affected]) -> None:
+    """Refuse a proposal too large for a grant or an entry of the log, before it is signed.
+
+    Raises:
+        ProposalTooLarge: names the size and the limit.
+    """
+    if len(affected) > MAX_ITEMS:
+        raise ProposalTooLarge("items", len(affected), MAX_ITEMS)
+    size = len(rfc8785.dumps({item.id: item.etag for item in affected}))
+    if size > MAX_ETAGS_BYTES:
+        raise ProposalTooLarge("bytes", size, MAX_ETAGS_BYTES)
 
 
 def as_json(revision: Revision) -> dict[str, Json]:

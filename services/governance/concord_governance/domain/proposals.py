@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+HOUR = 3_600_000_000
+DAY = 24 * HOUR
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
 

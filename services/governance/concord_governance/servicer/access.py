@@ -10,7 +10,6 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
 from concord_chassis.call.opaque import page_cursor, page_token
 from google.protobuf.message import Message
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_governance.domain.access import (
     ApiKey,
@@ -97,7 +96,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
             size + 1,
             ended=request.include_ended,
         )
-        page, now = found[:size], self._keys.now()
+        page, now = found[:size], self._commands.clock()
         last = [page[-1].create_time, page[-1].id] if len(found) > size else None
         return access_pb2.ListKeysResponse(
             keys=[_key(each, now) for each in page],
@@ -108,7 +107,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         self, request: access_pb2.RevokeKeyRequest, context: Context
     ) -> access_pb2.RevokeKeyResponse:
         found = await self._keys.revoke(incoming.request(request), request.key_id)
-        return access_pb2.RevokeKeyResponse(key=_key(found, self._keys.now()))
+        return access_pb2.RevokeKeyResponse(key=_key(found, self._commands.clock()))
 
     async def GetCaller(
         self, request: access_pb2.GetCallerRequest, context: Context
@@ -128,7 +127,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
             scopes=[int(scope) for scope in scopes_of(key.scopes)[0]],  # type: ignore[misc]
             permissions=sorted(key.permissions),
             origin=int(key.origin),  # type: ignore[arg-type]
-            expire_time=_stamp(key.expire_time),
+            expire_time=outgoing.stamp(key.expire_time),
         )
 
     async def GetOwnAccess(
@@ -150,27 +149,26 @@ def _object_of(request: Message | None) -> dict[str, str]:
 
 
 def _draft(request: access_pb2.CreateKeyRequest) -> KeyDraft:
-    overlap = request.overlap
     return KeyDraft(
         space=request.space,
         principal=request.principal,
         kind=Actor(int(request.kind)) if request.kind else None,
         scopes=tuple(Scope(int(scope)).word for scope in sorted(request.scopes) if scope),
         origin=Origin(int(request.origin)) if request.origin else None,
-        expire_time=incoming.micros(request.expire_time)
+        expire_time=request.expire_time.ToMicroseconds()
         if request.HasField("expire_time")
         else None,
         replaces=request.replaces,
-        overlap=overlap.seconds * 1_000_000 + overlap.nanos // 1000,
+        overlap=request.overlap.ToMicroseconds(),
     )
 
 
 def _space(found: Space) -> access_pb2.Space:
     return access_pb2.Space(
         name=found.name,
-        create_time=_stamp(found.create_time),
+        create_time=outgoing.stamp(found.create_time),
         created_by=found.created_by,
-        delete_time=_stamp(found.delete_time),
+        delete_time=outgoing.stamp(found.delete_time),
         erased=found.erased,
     )
 
@@ -186,13 +184,9 @@ def _key(found: ApiKey, now: int) -> access_pb2.Key:
         permissions=bare,
         origin=int(found.origin),  # type: ignore[arg-type]
         status=int(found.status(now)),  # type: ignore[arg-type]
-        create_time=_stamp(found.create_time),
+        create_time=outgoing.stamp(found.create_time),
         created_by=found.created_by,
-        expire_time=_stamp(found.expire_time),
-        revoke_time=_stamp(found.revoke_time),
-        last_use_time=_stamp(found.last_use_time),
+        expire_time=outgoing.stamp(found.expire_time),
+        revoke_time=outgoing.stamp(found.revoke_time),
+        last_use_time=outgoing.stamp(found.last_use_time),
     )
-
-
-def _stamp(time: int | None) -> Timestamp | None:
-    return None if time is None else outgoing.stamp(time)

@@ -9,7 +9,6 @@ from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord_chassis.call.failure import Failure
 from concord_chassis.call.identity import caller
 from google.protobuf.message import Message
-from google.protobuf.timestamp_pb2 import Timestamp
 from grpc import StatusCode
 
 from concord_governance.domain.entries import Action, Actor
@@ -70,11 +69,6 @@ def entry_filter(message: audit_pb2.ListAuditEntriesRequest) -> EntryFilter:
         item_id=message.item_id,
         actions=tuple(Action(int(action)) for action in message.actions),
         actor=Actor(int(message.actor)) if message.actor else None,
-        since=micros(message.since) if message.HasField("since") else None,
-        until=micros(message.until) if message.HasField("until") else None,
+        since=message.since.ToMicroseconds() if message.HasField("since") else None,
+        until=message.until.ToMicroseconds() if message.HasField("until") else None,
     )
-
-
-def micros(stamp: Timestamp) -> int:
-    """Return a Timestamp as microseconds since 1970."""
-    return stamp.seconds * 1_000_000 + stamp.nanos // 1000

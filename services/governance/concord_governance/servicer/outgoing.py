@@ -23,10 +23,13 @@ LINE_CHARACTERS = 120
 """Characters of each side of a conflict in a line of the briefing."""
 
 
-def stamp(time: int) -> Timestamp:
-    """Return microseconds since 1970 as a Timestamp."""
-    seconds, micros = divmod(time, 1_000_000)
-    return Timestamp(seconds=seconds, nanos=micros * 1000)
+def stamp(time: int | None) -> Timestamp | None:
+    """Return microseconds since 1970 as a Timestamp; None for none."""
+    if time is None:
+        return None
+    found = Timestamp()
+    found.FromMicroseconds(time)
+    return found
 
 
 def slot(name: str) -> type_pb2.Slot.ValueType:
@@ -55,6 +58,8 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         consents=[_consent(given) for given in found.consents],
         create_time=stamp(found.create_time),
         expire_time=stamp(newest.expire_time),
+        resolve_time=stamp(found.resolve_time),
+        undo_until=stamp(found.undo_until),
         resolved_by=found.resolved_by,
         resolution=found.resolution,
         undo_of=newest.undo_of,
@@ -69,19 +74,11 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         reply.failed_check = found.failure.check
         if found.failure.slot:
             reply.failed_slot = slot(found.failure.slot)
-    if newest.canonical:
-        _fill_words(reply, found)
-    if found.resolve_time is not None:
-        reply.resolve_time.CopyFrom(stamp(found.resolve_time))
-    if found.undo_until is not None:
-        reply.undo_until.CopyFrom(stamp(found.undo_until))
+    if newest.canonical:  # else its words were erased
+        reply.note = newest.note
+        reply.action.CopyFrom(ParseDict(dict(newest.action), governed_pb2.GovernedAction()))
+        reply.framing.CopyFrom(proposal_pb2.Framing(**asdict(newest.framing)))
     return reply
-
-
-def _fill_words(reply: proposal_pb2.Proposal, found: Proposal) -> None:
-    reply.note = found.newest.note
-    reply.action.CopyFrom(ParseDict(dict(found.newest.action), governed_pb2.GovernedAction()))
-    reply.framing.CopyFrom(proposal_pb2.Framing(**asdict(found.newest.framing)))
 
 
 def _consent(given: GivenConsent) -> proposal_pb2.Consent:
@@ -129,8 +126,8 @@ def _conflict_line(found: Conflict) -> proposal_pb2.ConflictLine:
     first, second = (" ".join(each.split())[:LINE_CHARACTERS] for each in found.statements)
     return proposal_pb2.ConflictLine(
         conflict_id=found.id,
-        conflict_class=int(found.conflict_class),  # type: ignore[arg-type]
-        state=int(found.state),  # type: ignore[arg-type]
+        conflict_class=found.conflict_class,  # type: ignore[arg-type]
+        state=found.state,  # type: ignore[arg-type]
         first_statement=first,
         second_statement=second,
     )

@@ -34,7 +34,7 @@ from concord_governance.domain.errors import (
     ReservedName,
     SpaceNotFound,
 )
-from concord_governance.domain.proposals import Json
+from concord_governance.domain.proposals import DAY, Json
 from concord_governance.ports.ledger import LedgerReads, LedgerWrites
 from concord_governance.usecases.ledger_commands import (
     Caller,
@@ -46,7 +46,6 @@ from concord_governance.usecases.ledger_commands import (
 KEY_PREFIX = "ck_"
 NOTE_USES_SECONDS = 60.0
 """Seconds between two writes of the keys' last uses, all in one write."""
-_DAY = 86_400_000_000
 _ID_BYTES = 6
 
 
@@ -72,10 +71,6 @@ class ApiKeys:
         self._ledger = commands.ledger
         self._log = log
         self._uses: dict[str, int] = {}
-
-    def now(self) -> int:
-        """Return the time by which keys expire, in µs."""
-        return self._commands.clock()
 
     async def create(self, request: Request, draft: KeyDraft) -> tuple[ApiKey, str]:
         """Create a key; return its record and the key itself, empty for a repeated request.
@@ -255,7 +250,7 @@ async def _key_to_replace(tx: LedgerReads, space: str, draft: KeyDraft, now: int
     """Return the key that a new one replaces."""
     if draft.principal or draft.kind or draft.scopes or draft.origin:
         raise FieldInvalid("replaces", "takes principal, kind, scopes and origin from the old key")
-    if not 0 <= draft.overlap <= OVERLAP_DAYS * _DAY:
+    if not 0 <= draft.overlap <= OVERLAP_DAYS * DAY:
         raise FieldInvalid("overlap", f"is 0 to {OVERLAP_DAYS} days")
     old = await tx.key_of_id(draft.replaces)
     if old is None or old.space != space or old.status(now) is not KeyStatus.ACTIVE:

@@ -16,13 +16,14 @@ from concord_governance.domain.errors import (
     GenesisExists,
     GenesisMissing,
     KeysChanging,
+    NotProposer,
     ProposalState,
     RetentionExpired,
     RevisionStale,
     SlotNotRequired,
     UndoImpossible,
 )
-from concord_governance.domain.proposals import GivenConsent, Kind, Level, Proposal, Status
+from concord_governance.domain.proposals import OPEN, GivenConsent, Kind, Level, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
 from concord_governance.ports.ledger import EntryFilter, LedgerReads
 from concord_governance.usecases.ledger_commands import existing
@@ -158,6 +159,18 @@ async def demand_unrevoked(tx: LedgerReads, slot: str, nonce: str) -> None:
     """
     if await tx.nonce_is_recorded(of_slot(slot, nonce)):
         raise ConsentInvalid(slot, "nonce")
+
+
+def demand_open_and_own(proposal: Proposal, principal: str) -> None:
+    """Refuse to revise or withdraw a proposal that has ended, or another principal's.
+
+    Raises:
+        ProposalState, NotProposer.
+    """
+    if proposal.status not in OPEN:
+        raise ProposalState(proposal.status.name)
+    if proposal.newest.proposer != principal:
+        raise NotProposer("only its proposer may do this")
 
 
 def demand_executed(original: Proposal) -> None:

@@ -40,7 +40,7 @@ from concord_governance.domain.proposals import (
     Status,
 )
 from concord_governance.domain.signing import GrantKey
-from concord_governance.ports.graph import Graph, PrincipalKeys
+from concord_governance.ports.graph import Graph
 from concord_governance.ports.ledger import LedgerReads, LedgerWrites
 from concord_governance.usecases import decision_guards as guards
 from concord_governance.usecases.decision_guards import LoggedKeys
@@ -227,17 +227,13 @@ class Decisions:
             return await tx.key_changes(), bool((await tx.feed_cursor()).seq)
 
         changes, has_import = await self._commands.ledger.read(space, look)
-        found = await self._principal_keys(space)
-        return LoggedKeys(found.genesis, changes, 0 if has_import else found.imported_seq)
-
-    async def _principal_keys(self, space: str) -> PrincipalKeys:
         found = await self._graph.principal_keys(space)
         if found is None:
             raise GenesisMissing(
                 "the space has no genesis, so no consent counts: `concord principal enrol` makes "
                 "it; until then SettleProposal decides what is descriptive"
             )
-        return found
+        return LoggedKeys(found.genesis, changes, 0 if has_import else found.imported_seq)
 
     async def _verified_consent(
         self,

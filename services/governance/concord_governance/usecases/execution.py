@@ -26,6 +26,7 @@ from concord_governance.domain.errors import (
     GraphUnavailable,
 )
 from concord_governance.domain.proposals import (
+    DAY,
     OPEN,
     Decision,
     Failure,
@@ -44,7 +45,6 @@ from concord_governance.usecases.ledger_commands import (
     proposal_entry,
 )
 
-DAY = 86_400_000_000
 MOST_FAULTS = 10
 """So many internal errors of graph for one decision, since this process started, make it FAILED."""
 _FAULTY = "ERROR_REASON_INTERNAL"
@@ -90,15 +90,17 @@ class Execution:
         lock = self._running.setdefault(proposal_id, asyncio.Lock())
         async with lock:
             proposal = await self._commands.stored(space, proposal_id)
-            if proposal.status != Status.APPROVED or proposal.decision is None:
+            decision = proposal.decision
+            if proposal.status != Status.APPROVED or decision is None:
                 return proposal, ""
             try:
-                done = await self._apply(space, proposal, proposal.decision)
+                known = await self._commands.ledger.read(space, lambda tx: tx.feed_cursor())
+                done = await self._graph.apply(proposal.newest, decision, expected_state=known)
             except GraphRolledBack:
                 self._commands.feed.mark_rolled_back(space)
                 raise
             except GraphFaulty:
-                return await self._count_fault(space, proposal, proposal.decision), ""
+                return await self._count_fault(space, proposal, decision), ""
             except GraphUnavailable:
                 return proposal, ""
             except GraphRefused as refusal:
@@ -158,10 +160,6 @@ class Execution:
             self._log.warning("decisions not looked at", error=type(error).__name__)
             return ()
         return [space for space in waiting if space not in self._rests]
-
-    async def _apply(self, space: str, proposal: Proposal, decision: Decision) -> AppliedChange:
-        known = await self._commands.ledger.read(space, lambda tx: tx.feed_cursor())
-        return await self._graph.apply(proposal.newest, decision, expected_state=known)
 
     async def _is_logged(self, space: str, done: AppliedChange) -> bool:
         """Return whether the log has every governed write, so that EXECUTED follows them.

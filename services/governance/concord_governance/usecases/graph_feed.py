@@ -22,12 +22,11 @@ from concord_governance.domain.errors import (
 from concord_governance.domain.proposals import Json
 from concord_governance.ports.graph import FeedMessage, Graph, GraphEvent, Head
 from concord_governance.ports.ledger import Cursor, Ledger, LedgerWrites
-from concord_governance.usecases.imports import Imports
+from concord_governance.usecases.imports import REFUSED, Imports
 from concord_governance.usecases.notice import Notice
 from concord_governance.usecases.revocations import apply_revocation
 
 DELETED = 3
-REFUSED = 7
 ERASED = 8
 FOLLOW = "follow graph"
 """The name of the task that does it."""
@@ -88,15 +87,12 @@ class GraphFollower:
         until = clock() + _REACH_SECONDS
         while True:
             moved = self._cursor_moved.next()  # before the look: what comes after it is not missed
-            if await self._has_change(space, epoch, seq):
+            cursor = await self._ledger.read(space, lambda tx: tx.feed_cursor())
+            if cursor.epoch == epoch and cursor.seq >= seq:
                 return True
             if (left := until - clock()) <= 0:
                 return False
             await asyncio.wait([moved], timeout=min(left, _RETRY_SECONDS))
-
-    async def _has_change(self, space: str, epoch: str, seq: int) -> bool:
-        cursor = await self._ledger.read(space, lambda tx: tx.feed_cursor())
-        return cursor.epoch == epoch and cursor.seq >= seq
 
     async def run(self) -> None:
         """Follow graph until cancelled.

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 
 from concord_governance.domain.dissonance import OpenConflicts
-from concord_governance.domain.proposals import OPEN, Proposal, Status
+from concord_governance.domain.proposals import HOUR, OPEN, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
 from concord_governance.ports.graph import Graph
 from concord_governance.ports.ledger import LedgerReads
@@ -17,7 +17,6 @@ BRIEFING_LINES = 50
 """The most proposals of one status in a briefing."""
 BRIEFING_CONFLICTS = 20
 """The most open conflicts in a briefing."""
-HOUR = 3_600_000_000
 AGES = {"under_1h": HOUR, "under_1d": 24 * HOUR, "under_2d": 48 * HOUR}
 """Classes of age by their upper bounds in microseconds; older proposals are "over_2d"."""
 READ_AT_ONCE = 64

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import rfc8785
-from concord_attestation.bounds import MAX_ETAGS_BYTES, MAX_ITEMS
 from concord_attestation.identifiers import new_id
 from concord_attestation.instants import format_time
 
 from concord_governance.domain import actions, framing
-from concord_governance.domain.dissonance import (
-    DISSONANCE,
-    MOST_PENDING,
-    ConflictClass,
-    demand_trigger,
-)
-from concord_governance.domain.documents import as_json
+from concord_governance.domain.dissonance import DISSONANCE, MOST_PENDING, NUANCE, demand_trigger
+from concord_governance.domain.documents import as_json, demand_size
 from concord_governance.domain.entries import Action, Entry
 from concord_governance.domain.errors import (
     GraphRefused,
     JudgeUnavailable,
-    NotProposer,
-    ProposalState,
-    ProposalTooLarge,
     RevisionStale,
     SafeguardViolation,
     TooManyPending,
@@ -34,8 +25,8 @@ from concord_governance.domain.errors import (
     UndoImpossible,
 )
 from concord_governance.domain.proposals import (
+    HOUR,
     OPEN,
-    Affected,
     FramingCheck,
     Json,
     Kind,
@@ -46,7 +37,6 @@ from concord_governance.domain.proposals import (
     Trigger,
 )
 from concord_governance.domain.safeguards import Settings, policy
-from concord_governance.ports.framing import FramingJudge
 from concord_governance.ports.graph import Graph, NormalForm, Preview
 from concord_governance.ports.ledger import LedgerReads, LedgerWrites
 from concord_governance.usecases import decision_guards as guards
@@ -60,10 +50,12 @@ from concord_governance.usecases.ledger_commands import (
     proposal_entry,
 )
 
-HOUR = 3_600_000_000
 PENDING_PER_PRINCIPAL = 100
 """The most waiting proposals of one principal in a space, unless configured otherwise."""
 _OPEN = sorted(OPEN)
+Judge = Callable[[str], Awaitable[tuple[str, ...]]]
+"""A second check of a note that passed the lexicon (V3): returns the words that are not neutral, as
+they stand in the note. Raises JudgeUnavailable if there is no usable answer in a bounded time."""
 _NOTHING = Preview(())
 _UNDO_CONFLICT = "ERROR_REASON_UNDO_CONFLICT"
 _SAFEGUARD = "ERROR_REASON_SAFEGUARD_VIOLATION"
@@ -100,7 +92,7 @@ class Proposals:
         graph: Graph,
         settings: Settings,
         normal_form: NormalForm,
-        judge: FramingJudge | None,
+        judge: Judge | None,
         *,
         most_pending: int,
     ) -> None:
@@ -160,7 +152,7 @@ class Proposals:
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             stored = await existing(tx, request.proposal_id)
-            _demand_open_and_own(stored, caller)
+            guards.demand_open_and_own(stored, caller.principal)
             if stored.newest.revision != replaces:
                 raise RevisionStale("another revision is the newest")
             revision = self._revision(
@@ -185,7 +177,7 @@ class Proposals:
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             stored = await existing(tx, request.proposal_id)
-            _demand_open_and_own(stored, caller)
+            guards.demand_open_and_own(stored, caller.principal)
             after = ended_as(stored, Status.WITHDRAWN, now, (caller.principal,))
             await tx.put(stored, after)
             entry = proposal_entry(after, Action.SMF_WITHDRAW, caller.actor, caller.principal)
@@ -243,7 +235,7 @@ class Proposals:
         checked = await self._check_framing(request, draft)
         preview = await self._preview(request, draft)
         affected = tuple(sorted(preview.affected, key=lambda item: item.id))
-        await self._commands.check(request, lambda: _demand_size(affected))
+        await self._commands.check(request, lambda: demand_size(affected))
         status = await self._first_status(request.space, draft)
         return _Prepared(replace(preview, affected=affected), checked, status)
 
@@ -256,7 +248,7 @@ class Proposals:
         if by_request or actions.kind_of(draft.action) != Kind.RECLASSIFY:
             return Status.PENDING
         conflict = await self._graph.conflict(space, actions.conflict_of(draft.action))
-        nuance = conflict is not None and conflict.conflict_class == ConflictClass.NUANCE
+        nuance = conflict is not None and conflict.conflict_class == NUANCE
         return Status.PENDING_REVIEW if nuance else Status.PENDING
 
     async def _preview(self, request: Request, draft: ProposalDraft) -> Preview:
@@ -280,7 +272,7 @@ class Proposals:
         if self._judge is None:
             return FramingCheck.LEXICON
         try:
-            words = await self._judge.violations(draft.note)
+            words = await self._judge(draft.note)
         except JudgeUnavailable:
             return FramingCheck.MODEL_SILENT
         await self._commands.check(request, lambda: framing.demand_no_phrases(words))
@@ -362,26 +354,6 @@ def _next_revision_draft(proposal: Proposal, draft: ProposalDraft) -> ProposalDr
     return replace(
         draft, undo_of=newest.undo_of, trigger=newest.trigger, session_id=newest.session_id
     )
-
-
-def _demand_size(affected: Sequence[Affected]) -> None:
-    """Refuse a proposal too large for a grant or an entry of the log, before it is signed.
-
-    Raises:
-        ProposalTooLarge: names the size and the limit.
-    """
-    if len(affected) > MAX_ITEMS:
-        raise ProposalTooLarge("items", len(affected), MAX_ITEMS)
-    size = len(rfc8785.dumps({item.id: item.etag for item in affected}))
-    if size > MAX_ETAGS_BYTES:
-        raise ProposalTooLarge("bytes", size, MAX_ETAGS_BYTES)
-
-
-def _demand_open_and_own(proposal: Proposal, caller: Caller) -> None:
-    if proposal.status not in OPEN:
-        raise ProposalState(proposal.status.name)
-    if proposal.newest.proposer != caller.principal:
-        raise NotProposer("only its proposer may do this")
 
 
 def _revision_entry(

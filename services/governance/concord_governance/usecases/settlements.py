@@ -52,9 +52,10 @@ class Settlements:
             await guards.demand_no_genesis(tx, in_graph=in_graph)
             guards.demand_descriptive(stored)
             guards.demand_revision(stored, verdict.revision)
-            _demand_reason(verdict)
             if verdict.settlement == Settlement.APPROVE:
                 await guards.demand_undoable(tx, stored, now)
+            elif not verdict.reason.strip():
+                raise FieldInvalid("reason", "is required: a rejection says why")
             after = _settled(stored, verdict, request.caller, now)
             await tx.put(stored, after)
             await tx.append([_entry(after, verdict, request.caller)])
@@ -64,11 +65,6 @@ class Settlements:
         if proposal.status != Status.APPROVED:
             return proposal, ""
         return await self._execution.execute(request.space, request.proposal_id)
-
-
-def _demand_reason(verdict: Verdict) -> None:
-    if verdict.settlement == Settlement.REJECT and not verdict.reason.strip():
-        raise FieldInvalid("reason", "is required: a rejection says why")
 
 
 def _settled(stored: Proposal, verdict: Verdict, caller: Caller, now: int) -> Proposal:

@@ -170,67 +170,49 @@ def changed_key() -> dict[str, str]:
     return {"AGENT": url(raw(AGENT)), "HUMAN": url(raw(NEXT))}
 
 
+def restored(*keys: Ed25519PrivateKey, **changed: object) -> Callable[[], object]:
+    """Return the check of a restore grant with some fields changed."""
+    return lambda: check_restore(restoring(*keys, **changed))
+
+
+SAME_KEYS = dict.fromkeys(changed_key(), url(raw(HUMAN)))
 RESTORE_FORGERIES: dict[str, tuple[Callable[[], object], str]] = {
     "no JSON": (lambda: check_restore(b"{"), "envelope"),
     "too large": (lambda: check_restore(padded(restoring(), 16_385)), "envelope"),
-    "one version less": (lambda: check_restore(restoring(version=1)), "envelope"),
-    "one version more": (lambda: check_restore(restoring(version=4)), "envelope"),
-    "the former name": (
-        lambda: check_restore(restoring(version=2)),
-        "envelope",
-    ),
-    "no key": (lambda: check_restore(restoring(governance_key="?")), "key"),
-    "a key that anybody signs for": (
-        lambda: check_restore(restoring(governance_key=url(IDENTITY_POINT))),
-        "key",
-    ),
-    "the human's key in both slots": (
-        lambda: check_restore(restoring(keys=dict.fromkeys(changed_key(), url(raw(HUMAN))))),
-        "distinct",
-    ),
+    "an older version": (restored(version=1), "envelope"),
+    "the former name": (restored(version=2), "envelope"),
+    "a newer version": (restored(version=4), "envelope"),
+    "no key": (restored(governance_key="?"), "key"),
+    "a key that anybody signs for": (restored(governance_key=url(IDENTITY_POINT)), "key"),
+    "the human's key in both slots": (restored(keys=SAME_KEYS), "distinct"),
     "governance is a slot's former key": (
-        lambda: check_restore(
-            restoring(AGENT, HUMAN, NEXT, keys=changed_key(), governance_key=url(raw(HUMAN)))
-        ),
+        restored(AGENT, HUMAN, NEXT, keys=changed_key(), governance_key=url(raw(HUMAN))),
         "distinct",
     ),
-    "governance is a slot": (
-        lambda: check_restore(restoring(governance_key=url(raw(AGENT)))),
-        "distinct",
-    ),
-    "one slot alone": (lambda: check_restore(restoring(AGENT)), "signature"),
-    "a stranger for the human": (lambda: check_restore(restoring(AGENT, STRANGER)), "signature"),
-    "a third signature": (lambda: check_restore(restoring(AGENT, HUMAN, STRANGER)), "signature"),
-    "without the present key": (
-        lambda: check_restore(restoring(keys=changed_key())),
-        "signature",
-    ),
-    "without the genesis' key": (
-        lambda: check_restore(restoring(AGENT, NEXT, keys=changed_key())),
-        "signature",
-    ),
+    "governance is a slot": (restored(governance_key=url(raw(AGENT))), "distinct"),
+    "one slot alone": (restored(AGENT), "signature"),
+    "a stranger for the human": (restored(AGENT, STRANGER), "signature"),
+    "a third signature": (restored(AGENT, HUMAN, STRANGER), "signature"),
+    "without the present key": (restored(keys=changed_key()), "signature"),
+    "without the genesis' key": (restored(AGENT, NEXT, keys=changed_key()), "signature"),
     "a genesis of one key": (
         lambda: check_restore(
-            restoring(AGENT, HUMAN, NEXT),
-            replace(GENESIS, human=SlotKey("anna", raw(AGENT))),
+            restoring(AGENT, HUMAN, NEXT), replace(GENESIS, human=SlotKey("anna", raw(AGENT)))
         ),
         "signature",
     ),
-    "another space's": (lambda: check_restore(restoring(space="work")), "space"),
+    "another space's": (restored(space="work"), "space"),
     "into another space": (lambda: check_restore(restoring(), space="work"), "space"),
     "another space's genesis": (
         lambda: check_restore(restoring(), replace(GENESIS, space="work")),
         "space",
     ),
-    "another genesis": (lambda: check_restore(restoring(genesis_digest="0" * 64)), "genesis"),
-    "another export": (lambda: check_restore(restoring(export_digest="0" * 64)), "export"),
+    "another genesis": (restored(genesis_digest="0" * 64), "genesis"),
+    "another export": (restored(export_digest="0" * 64), "export"),
     "over": (lambda: check_restore(restoring(), now_us=NOW + 3_600_000_000), "expiry"),
-    "a time in another form": (
-        lambda: check_restore(restoring(expire_time="2027-01-15T09:00Z")),
-        "expiry",
-    ),
-    "a short nonce": (lambda: check_restore(restoring(nonce=url(b"\x07" * 15))), "nonce"),
-    "no nonce": (lambda: check_restore(restoring(nonce="?")), "nonce"),
+    "a time in another form": (restored(expire_time="2027-01-15T09:00Z"), "expiry"),
+    "a short nonce": (restored(nonce=url(b"\x07" * 15)), "nonce"),
+    "no nonce": (restored(nonce="?"), "nonce"),
 }
 
 

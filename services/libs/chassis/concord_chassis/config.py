@@ -117,7 +117,8 @@ def _split(key: str, value: str, annotation: object) -> object:
         raise ConfigError(f"{key} is not valid: it must be {form} separated by commas, not JSON")
     items = [item.strip() for item in value.split(",") if item.strip()]
     if issubclass(shape, Mapping):
-        return dict(_pair(item) for item in items)
+        pairs = (item.partition("=") for item in items)
+        return {name.strip(): named.strip() for name, _, named in pairs}
     return items
 
 
@@ -127,11 +128,6 @@ def _is_json(value: str) -> bool:
         return isinstance(json.loads(value), list | dict)
     except (ValueError, RecursionError):
         return False
-
-
-def _pair(item: str) -> tuple[str, str]:
-    name, _, value = item.partition("=")
-    return name.strip(), value.strip()
 
 
 def _shape(annotation: object) -> type | None:

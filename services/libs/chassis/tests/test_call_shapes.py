@@ -17,6 +17,7 @@ from chassis_probe import (
     registration,
     until,
 )
+from concord_chassis.call import requests
 from concord_chassis.call.failure import DETAILS_KEY, FieldViolation, from_rpc_error
 from concord_chassis.observe.log import json_lines
 from concord_testing.serving import serving
@@ -88,9 +89,10 @@ async def test_a_message_over_the_limit_is_refused_with_its_reason(shape: str) -
     assert servicer.seen == []
 
 
-async def test_a_message_of_exactly_the_limit_passes() -> None:
+async def test_a_message_of_exactly_the_limit_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """W1: the size limit is inclusive (tested with a limit of 1,000 bytes)."""
-    async with serving([registration(ProbeServicer())], max_message_bytes=1000) as live:
+    monkeypatch.setattr(requests, "MAX_MESSAGE_BYTES", 1000)
+    async with serving([registration(ProbeServicer())]) as live:
         stub = Stub(live.channel(READER))
         request = Request(act="a")
         request.payload = "x" * (1000 - request.ByteSize() - 3)

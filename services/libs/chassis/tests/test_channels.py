@@ -17,6 +17,7 @@ from chassis_probe import (
     Stub,
     failure_of,
     registration,
+    until,
 )
 from concord_chassis.call import deadline
 from concord_chassis.call.failure import Failure
@@ -129,6 +130,34 @@ async def test_a_refusal_can_ask_not_to_be_sent_again(resend: bool, attempts: in
 
     assert seen == attempts
     assert failure.reason == "ERROR_REASON_INDEX_STALE"
+
+
+async def test_a_caller_that_leaves_does_not_wait_and_asks_once() -> None:
+    """Style 7: a caller that is cancelled, or whose time is over, does not wait for a servicer that
+    takes long to end, and is not sent again for what the servicer ends with."""
+    go = asyncio.Event()
+
+    async def linger(_request: Dynamic) -> str:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await go.wait()
+        raise Failure(grpc.StatusCode.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", "later")
+
+    servicer = ProbeServicer(linger)
+    async with serving([registration(servicer)]) as live, asyncio.timeout(SECONDS):
+        stub = Stub(live.channel(READER))
+        late = await failure_of(stub.ask(Request(act="a"), timeout=0.3))
+        call = stub.ask(Request(act="b"))
+        await until(lambda: "b" in servicer.seen)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        go.set()
+        await asyncio.sleep(0.2)  # in which a retry would arrive
+
+    assert late.code is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert servicer.seen == ["a", "b"]
 
 
 def test_the_policy_holds_for_every_method() -> None:

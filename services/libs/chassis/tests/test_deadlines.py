@@ -33,10 +33,13 @@ def _bare(live: Serving, shape: str) -> Dynamic:
     return getattr(Stub(live.channel(READER, cap=None)), shape)(Request(act="a"))
 
 
-async def test_a_unary_call_without_deadline_gets_the_default_one() -> None:
+async def test_a_unary_call_without_deadline_gets_the_default_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """W1: a unary call without a deadline ends with DEADLINE_EXCEEDED after the default one."""
+    monkeypatch.setattr(deadline, "DEFAULT", 0.03)
     servicer = ProbeServicer(_forever)
-    async with serving([registration(servicer)], default_deadline=0.03) as live:
+    async with serving([registration(servicer)]) as live:
         failure = await failure_of(_bare(live, "ask"))
 
     assert failure.code is grpc.StatusCode.DEADLINE_EXCEEDED
@@ -109,8 +112,11 @@ async def test_a_call_that_arrives_without_time_left_is_refused() -> None:
     assert servicer.seen == ["connect"]
 
 
-async def test_remaining_time_is_the_callers_or_the_default_or_none() -> None:
+async def test_remaining_time_is_the_callers_or_the_default_or_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """W1: `remaining` follows the caller's deadline; without one, the default, or None (stream)."""
+    monkeypatch.setattr(deadline, "DEFAULT", 700)
     seen: dict[str, float | None] = {}
 
     async def remember(request: Dynamic) -> str:
@@ -118,7 +124,7 @@ async def test_remaining_time_is_the_callers_or_the_default_or_none() -> None:
         return ""
 
     servicer = ProbeServicer(remember)
-    async with serving([registration(servicer)], default_deadline=700) as live:
+    async with serving([registration(servicer)]) as live:
         await Stub(live.channel(READER, cap=300)).ask(Request(act="own"))
         careless = Stub(live.channel(READER, cap=None))
         await careless.ask(Request(act="default"))

@@ -232,6 +232,36 @@ async def test_damaged_or_foreign_details_fall_back_to_the_code() -> None:
         assert (failure.reason, failure.message) == ("ERROR_REASON_UNAVAILABLE", "gone")
 
 
+async def test_a_stage_that_fails_ends_the_call() -> None:
+    """Style 10: a failure outside of translation, such as of the log, is the server's: UNKNOWN."""
+
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            if '"call"' in text:
+                raise OSError("the disk is full")
+            return len(text)
+
+    log = json_lines("test", stream=Full())
+    async with serving([registration(ProbeServicer())], log=log) as live:
+        failure = await failure_of(Stub(live.channel(READER)).ask(Request()))
+
+    assert failure.code is grpc.StatusCode.UNKNOWN
+
+
+async def test_a_servicer_may_abort_with_a_code_alone() -> None:
+    """W1: `abort` needs neither a text nor metadata, and keeps the metadata that is set."""
+
+    class Aborting(ProbeServicer):
+        async def Ask(self, _request: Dynamic, context: Dynamic) -> Dynamic:  # noqa: N802
+            await context.abort(grpc.StatusCode.NOT_FOUND)
+
+    async with serving([registration(Aborting())]) as live:
+        call = Stub(live.channel(READER)).ask(Request(), metadata=(("x-request-id", "r-1"),))
+
+        assert (await failure_of(call)).code is grpc.StatusCode.NOT_FOUND
+        assert dict(await call.trailing_metadata()) == {"x-request-id": "r-1"}
+
+
 async def test_no_one_listening_is_unavailable() -> None:
     """Design 3: a call without a connection has a reason, too."""
     async with serving([registration(ProbeServicer())]) as live:

@@ -4,7 +4,7 @@ import grpc
 import pytest
 from concord.graph.v1 import graph_pb2
 from concord_chassis.call.failure import Failure
-from concord_chassis.call.identity import Caller, acting_as
+from concord_chassis.call.identity import Caller, enter
 from concord_chassis.call.opaque import Damaged, page_cursor, page_token, seal, unseal
 
 
@@ -37,14 +37,15 @@ def test_a_page_token_belongs_to_its_query() -> None:
     assert refused.value.reason == "ERROR_REASON_PAGE_TOKEN_INVALID"
 
 
-def test_a_page_token_belongs_to_its_space() -> None:
+async def test_a_page_token_belongs_to_its_space() -> None:
     """G9, G13: a token is refused for an equal request in another space."""
     query = graph_pb2.ListNodesRequest(label="Person")
-    with acting_as(Caller("mine", "p", frozenset(), "AGENT")):
-        query.page_token = page_token(query, ["Bob"])
-        assert page_cursor(query) == ["Bob"]
+    enter(Caller("mine", "p", frozenset(), "AGENT"))
+    query.page_token = page_token(query, ["Bob"])
+    assert page_cursor(query) == ["Bob"]
 
-    with acting_as(Caller("yours", "p", frozenset(), "AGENT")), pytest.raises(Failure) as refused:
+    enter(Caller("yours", "p", frozenset(), "AGENT"))
+    with pytest.raises(Failure) as refused:
         page_cursor(query)
     assert refused.value.reason == "ERROR_REASON_PAGE_TOKEN_INVALID"
 

@@ -92,19 +92,6 @@ async def test_neither_payloads_nor_tokens_are_logged() -> None:
         assert secret not in text
 
 
-async def test_a_callers_leaving_is_logged_as_cancelled() -> None:
-    """W1: a call whose caller has left is logged as CANCELLED."""
-    stream = io.StringIO()
-    servicer = ProbeServicer(_answer)
-    async with serving([registration(servicer)], log=json_lines("p", stream=stream)) as live:
-        call = Stub(live.channel(READER)).ask(Request(act="wait"))
-        waiting = asyncio.ensure_future(call)
-        await until(lambda: servicer.seen == ["wait"])
-        call.cancel()
-        await asyncio.wait([waiting])
-        await until(lambda: '"CANCELLED"' in stream.getvalue())
-
-
 async def test_metrics_count_calls_by_method_and_code() -> None:
     """W1: calls, also refused ones, are counted by method and code; unknown methods as one."""
     metrics = Metrics()
@@ -132,22 +119,26 @@ async def test_metrics_count_calls_by_method_and_code() -> None:
     assert value("concord_rpc_in_flight", service=SERVICE, method="Ask") == 0
 
 
-async def test_calls_under_way_are_counted() -> None:
-    """W1: a call is counted as in flight until it ends."""
-    metrics = Metrics()
-    servicer = ProbeServicer(_answer)
+async def test_calls_under_way_are_counted_until_their_callers_leave() -> None:
+    """W1: a call is counted as in flight until it ends; one whose caller has left is logged as
+    CANCELLED."""
+    metrics, stream = Metrics(), io.StringIO()
+    log = json_lines("p", stream=stream)
     labels = {"service": SERVICE, "method": "Ask"}
 
     def in_flight() -> float | None:
         return metrics.registry.get_sample_value("concord_rpc_in_flight", labels)
 
-    async with serving([registration(servicer)], metrics=metrics) as live:
+    registered = [registration(ProbeServicer(_answer))]
+    async with serving(registered, metrics=metrics, log=log) as live:
         call = Stub(live.channel(READER)).ask(Request(act="wait"))
         waiting = asyncio.ensure_future(call)
         await until(lambda: in_flight() == 1)
         call.cancel()
         await asyncio.wait([waiting])
         await until(lambda: in_flight() == 0)
+
+    assert '"CANCELLED"' in stream.getvalue()
 
 
 def test_lines_below_the_level_are_not_written() -> None:

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import jwt
 import pytest
+from concord_chassis.call import identity
 from concord_chassis.call.failure import Failure
 from concord_chassis.call.identity import (
     Caller,
     RenewedToken,
     TokenIssuer,
     TokenVerifier,
-    acting_as,
-    caller,
 )
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -52,8 +51,8 @@ def _issuer(clock: Clock) -> TokenIssuer:
     return TokenIssuer(KEY, "issuer", now=clock)
 
 
-def _verifier(clock: Clock, max_cached: int = 4096) -> TokenVerifier:
-    return TokenVerifier({"issuer": KEY.public_key()}, now=clock, max_cached=max_cached)
+def _verifier(clock: Clock) -> TokenVerifier:
+    return TokenVerifier({"issuer": KEY.public_key()}, now=clock)
 
 
 def _reason(verifier: TokenVerifier, token: str) -> str:
@@ -104,9 +103,12 @@ def test_a_token_lives_for_an_hour_at_most(clock: Clock) -> None:
     assert _reason(_verifier(clock), token) == "ERROR_REASON_CREDENTIAL_INVALID"
 
 
-def test_a_token_is_verified_once_and_forgotten_when_there_are_many(clock: Clock) -> None:
+def test_a_token_is_verified_once_and_forgotten_when_there_are_many(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """W6: a verified token is cached; above the bound the oldest entry is dropped."""
-    verifier = _verifier(clock, max_cached=2)
+    monkeypatch.setattr(identity, "MOST_VERIFIED", 2)
+    verifier = _verifier(clock)
     tokens = [_issuer(clock).mint(replace(ANNA, principal=name)) for name in ("a", "b", "c")]
 
     first = verifier.verify(tokens[0])
@@ -201,28 +203,16 @@ def test_a_system_may_belong_to_no_space(clock: Clock) -> None:
 
 def test_a_token_source_renews_before_the_end(clock: Clock) -> None:
     """W6: a channel's token is renewed after half of its life, long before it expires."""
-    source = RenewedToken(_issuer(clock), ANNA, 100, now=clock)
+    source = RenewedToken(_issuer(clock), ANNA, now=clock)
 
     first = source()
-    clock.now += 49
+    clock.now += identity.DEFAULT_TTL / 2 - 1
     assert source() == first
     clock.now += 1
     second = source()
 
     assert second != first
     assert _verifier(clock).verify(second) == ANNA
-
-
-def test_the_caller_is_known_only_where_somebody_acts() -> None:
-    """W6: outside of a call there is no caller, unless `acting_as` sets one."""
-    with pytest.raises(LookupError):
-        caller()
-
-    with acting_as(ANNA):
-        assert caller() == ANNA
-
-    with pytest.raises(LookupError):
-        caller()
 
 
 def test_a_secret_follows_from_a_text_and_the_key_alone() -> None:

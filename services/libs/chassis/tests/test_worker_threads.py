@@ -1,21 +1,42 @@
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 
 import grpc
 import pytest
 from chassis_probe import READER, until
 from concord_chassis.call import identity
 from concord_chassis.call.failure import Failure
+from concord_chassis.server import workers as worker_threads
 from concord_chassis.server.workers import Workers
 
 
 @pytest.fixture
-def workers() -> Iterator[Workers]:
+def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
     """Yields one thread with a queue for one function."""
-    pool = Workers(1, "store", max_waiting=1)
+    monkeypatch.setattr(worker_threads, "MOST_WAITING", 1)
+    pool = Workers(1, "store")
     yield pool
     pool.close()
+
+
+@asynccontextmanager
+async def held(pool: Workers, lane: str = "") -> AsyncIterator[threading.Event]:
+    """Holds the pool's one thread until the block ends, or sets the event."""
+    gate, begun = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        begun.set()
+        gate.wait()
+
+    holding = asyncio.create_task(pool.run_in(lane, hold))
+    await until(begun.is_set)
+    try:
+        yield gate
+    finally:
+        gate.set()
+        await holding
 
 
 async def test_work_runs_in_a_named_thread_of_its_own(workers: Workers) -> None:
@@ -27,9 +48,12 @@ async def test_work_runs_in_a_named_thread_of_its_own(workers: Workers) -> None:
 
 async def test_a_worker_knows_the_call_that_it_works_for(workers: Workers) -> None:
     """W6: work in a thread has its call's caller; the next work does not."""
-    with identity.acting_as(READER):
-        assert await workers.run(identity.caller) == READER
 
+    async def called() -> identity.Caller:
+        identity.enter(READER)
+        return await workers.run(identity.caller)
+
+    assert await asyncio.create_task(called()) == READER
     with pytest.raises(LookupError):
         await workers.run(identity.caller)
 
@@ -59,22 +83,12 @@ async def test_more_than_fits_is_refused_and_room_comes_back(workers: Workers) -
 
 async def test_what_waits_for_a_gone_caller_never_starts(workers: Workers) -> None:
     """Style 7: the waiting work of a cancelled call does not start, and frees its place."""
-    gate, begun = threading.Event(), threading.Event()
     done: list[str] = []
-
-    def first() -> None:
-        begun.set()
-        gate.wait()
-
-    holding = asyncio.create_task(workers.run(first))
-    await until(begun.is_set)
-    waiting = asyncio.create_task(workers.run(done.append, "never"))
-    await asyncio.sleep(0)
-
-    waiting.cancel()
-    await asyncio.wait([waiting])
-    gate.set()
-    await holding
+    async with held(workers):
+        waiting = asyncio.create_task(workers.run(done.append, "never"))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
 
     assert await workers.run(int) == 0
     assert done == []
@@ -89,31 +103,18 @@ async def test_a_closed_pool_takes_no_work() -> None:
         await workers.run(int)
 
 
-@pytest.fixture
-def roomy() -> Iterator[Workers]:
-    """Yields one thread with room for all that a test lets wait."""
-    pool = Workers(1, "store")
-    yield pool
-    pool.close()
-
-
-async def test_the_lane_that_used_least_comes_next(roomy: Workers) -> None:
+async def test_the_lane_that_used_least_comes_next() -> None:
     """W7 one caller's long work keeps nobody waiting for more than what runs: of what waits, the
     work of whoever used the thread least comes next, and each one's own in its order."""
-    gate, begun = threading.Event(), threading.Event()
+    roomy = Workers(1, "store")
     done: list[str] = []
-
-    def first() -> None:
-        begun.set()
-        gate.wait()
-
-    running = [asyncio.create_task(roomy.run_in("heavy", first))]
-    await until(begun.is_set)
-    for lane, name in [("heavy", "h2"), ("heavy", "h3"), ("light", "l1"), ("light", "l2")]:
-        running.append(asyncio.create_task(roomy.run_in(lane, done.append, name)))
-        await asyncio.sleep(0)
-    gate.set()
+    running = []
+    async with held(roomy, "heavy"):
+        for lane, name in [("heavy", "h2"), ("heavy", "h3"), ("light", "l1"), ("light", "l2")]:
+            running.append(asyncio.create_task(roomy.run_in(lane, done.append, name)))
+            await asyncio.sleep(0)
     await asyncio.gather(*running)
+    roomy.close()
 
     assert done == ["l1", "l2", "h2", "h3"]
 
@@ -121,20 +122,12 @@ async def test_the_lane_that_used_least_comes_next(roomy: Workers) -> None:
 async def test_what_waits_is_cancelled_when_the_threads_are_closed() -> None:
     """Style 7: `close` leaves nobody waiting for work that never starts."""
     pool = Workers(1, "store")
-    gate, begun = threading.Event(), threading.Event()
-
-    def first() -> None:
-        begun.set()
-        gate.wait()
-
-    holding = asyncio.create_task(pool.run_in("a", first))
-    await until(begun.is_set)
-    waiting = asyncio.create_task(pool.run_in("b", int))
-    await asyncio.sleep(0)
-    closing = asyncio.create_task(asyncio.to_thread(pool.close))
-    gate.set()
-    await closing
-    await holding
+    async with held(pool) as gate:
+        waiting = asyncio.create_task(pool.run_in("b", int))
+        await asyncio.sleep(0)
+        closing = asyncio.create_task(asyncio.to_thread(pool.close))
+        gate.set()
+        await closing
     await asyncio.wait([waiting], timeout=5)
 
     assert waiting.cancelled() or waiting.result() == 0

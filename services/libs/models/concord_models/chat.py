@@ -7,7 +7,7 @@ model that forbids unknown fields; then its caller checks it against the data.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -253,15 +253,11 @@ def _schema_format(shape: type[BaseModel]) -> dict[str, Any]:
     return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
 
-def _object_format(_shape: type[BaseModel]) -> dict[str, Any]:
-    return {"response_format": {"type": "json_object"}}
-
-
-def _no_format(_shape: type[BaseModel]) -> dict[str, Any]:
-    return {}
-
-
-_FORMATS = (_schema_format, _object_format, _no_format)
+_FORMATS: Sequence[Callable[[type[BaseModel]], dict[str, Any]]] = (
+    _schema_format,
+    lambda _: {"response_format": {"type": "json_object"}},
+    lambda _: {},
+)
 """The ways to demand a shape, the strictest first; it is checked here in any case."""
 
 

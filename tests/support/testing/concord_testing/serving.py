@@ -10,7 +10,6 @@ from pathlib import Path
 
 import grpc
 from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer, TokenVerifier
-from concord_chassis.call.sizes import MAX_MESSAGE_BYTES
 from concord_chassis.channel.channel import connect
 from concord_chassis.channel.keepalive import SERVER_KEEPALIVE, Keepalive
 from concord_chassis.observe.log import Logger, json_lines
@@ -86,8 +85,6 @@ async def serving(
     ready: Ready = always_ready,
     wait_until_ready: bool = True,
     reflection: bool = False,
-    max_message_bytes: int = MAX_MESSAGE_BYTES,
-    default_deadline: float = 30.0,
     metrics: Metrics | None = None,
     spans: Spans | None = None,
     log: Logger | None = None,
@@ -113,8 +110,6 @@ async def serving(
             listen=[address],
             ready=ready,
             reflection=reflection,
-            max_message_bytes=max_message_bytes,
-            default_deadline=default_deadline,
             metrics=METRICS if metrics is None else metrics,
             spans=spans,
             log=json_lines("test", level="error") if log is None else log,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from types import MappingProxyType
@@ -22,11 +20,11 @@ from concord.graph.v1 import (
 )
 from concord.type.v1 import type_pb2
 from concord_attestation.consent import GenesisRecord, SlotKey
-from concord_chassis.call.failure import Failure, from_rpc_error
-from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.failure import TRANSIENT, Failure, from_rpc_error
+from concord_chassis.call.identity import Caller, OwnTokens, RenewedToken, TokenIssuer
 from concord_chassis.call.opaque import unseal
-from concord_chassis.call.streams import merged, ranges
 from concord_chassis.channel.channel import connect
+from concord_chassis.channel.feed import followed, requests_of
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
 
@@ -46,22 +44,7 @@ PRINCIPAL = "governance"
 SCOPES = frozenset(
     {"graph:read", "governed:read", "governed:write", "granted:write", "confirm:write"}
 )
-SILENCE = 30.0
-"""Seconds without a message, even a keep-alive, after which the feed counts as lost."""
-CURSORS = 4_000
-"""Spaces of one request to the feed: with the longest names they have room in a message."""
-REMEMBERED_TOKENS = 1_000
-_TRANSIENT = frozenset(
-    {
-        grpc.StatusCode.UNAVAILABLE,
-        grpc.StatusCode.DEADLINE_EXCEEDED,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.CANCELLED,
-        grpc.StatusCode.UNAUTHENTICATED,
-        grpc.StatusCode.DATA_LOSS,
-    }
-)
-
+_TRANSIENT = TRANSIENT | {grpc.StatusCode.DATA_LOSS}
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
 _ROLLED_BACK = "ERROR_REASON_GRAPH_ROLLED_BACK"
 _NO_ETAGS: Mapping[str, str] = MappingProxyType({})
@@ -73,7 +56,7 @@ class GraphClient:
     """A client of graph at an address, with tokens of governance's own service principal."""
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
-        self._issuer = issuer
+        self._tokens = OwnTokens(issuer, PRINCIPAL)
         service = RenewedToken(issuer, Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM"))
         self._channel = connect(address, token=service)
         self._follower = connect(address, token=service, cap=None)
@@ -82,7 +65,6 @@ class GraphClient:
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
-        self._tokens: OrderedDict[Caller, RenewedToken] = OrderedDict()
 
     async def preview(
         self, space: str, action: Mapping[str, Json], etags: Mapping[str, str] = _NO_ETAGS
@@ -126,9 +108,10 @@ class GraphClient:
     async def apply(
         self, revision: Revision, decision: Decision, *, expected_state: Cursor
     ) -> AppliedChange:
-        request = governed_pb2.ApplyGovernedChangeRequest(
-            request_id=decision.id, expected_state=_expected_state(expected_state)
-        )
+        request = governed_pb2.ApplyGovernedChangeRequest(request_id=decision.id)
+        if expected_state.seq:
+            request.expected_state.seq = expected_state.seq
+            request.expected_state.change_digest = expected_state.change_digest
         origin = ""  # graph takes a memory's origin from the credential, as for all writes
         if not revision.canonical:
             request.action_erased = True
@@ -191,10 +174,7 @@ class GraphClient:
 
     async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
         heads: dict[str, Head] = {}
-        for start, before, spaces in ranges(sorted(cursors), CURSORS):
-            request = feed_pb2.ListSpacesRequest(
-                cursors=_cursors(cursors, spaces), from_space=start, before_space=before
-            )
+        for request in requests_of(feed_pb2.ListSpacesRequest, _cursors(cursors)):
             for head in (await _reply_of(self._feed.ListSpaces(request))).spaces:
                 heads[head.space] = Head(head.epoch, head.head_seq, head.lacks_cursor)
         return heads
@@ -203,32 +183,12 @@ class GraphClient:
         # a quiet graph sends nothing for ten seconds, so another call checks that it answers
         await _reply_of(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         yield FeedMessage("", "", 0, ())
-        requests = [
-            feed_pb2.WatchChangesRequest(
-                cursors=_cursors(cursors, spaces), from_space=start, before_space=before
-            )
-            for start, before, spaces in ranges(sorted(cursors), CURSORS)
-        ]
-        async with aclosing(merged([self._watch(each) for each in requests])) as watched:
-            async for message in watched:
-                yield message
-
-    async def _watch(self, request: feed_pb2.WatchChangesRequest) -> AsyncGenerator[FeedMessage]:
-        """Follow the spaces of one request."""
-        call = self._watched.WatchChanges(request)
         try:
-            while True:
-                async with asyncio.timeout(SILENCE):
-                    message = await call.read()
-                if not isinstance(message, feed_pb2.WatchChangesResponse):
-                    return
-                yield feed_message(message)
-        except TimeoutError:
-            raise GraphUnavailable("the feed fell silent") from None
-        except grpc.aio.AioRpcError as error:
-            raise _translated(from_rpc_error(error)) from error
-        finally:
-            call.cancel()
+            async with aclosing(followed(self._watched, _cursors(cursors))) as messages:
+                async for message in messages:
+                    yield feed_message(message)
+        except Failure as failure:
+            raise _translated(failure) from failure
 
     async def close(self) -> None:
         await self._follower.close()
@@ -238,14 +198,8 @@ class GraphClient:
         self, method: Callable[..., Awaitable[T]], request: Message, space: str, origin: str = ""
     ) -> T:
         """Call graph with a token for a space."""
-        who = Caller(space, PRINCIPAL, SCOPES, "SYSTEM", origin=origin)
-        token = self._tokens.get(who)
-        if token is None:
-            token = self._tokens[who] = RenewedToken(self._issuer, who)
-        self._tokens.move_to_end(who)
-        if len(self._tokens) > REMEMBERED_TOKENS:
-            self._tokens.popitem(last=False)
-        return await _reply_of(method(request, metadata=(("authorization", f"Bearer {token()}"),)))
+        metadata = self._tokens.metadata(space, SCOPES, origin=origin)
+        return await _reply_of(method(request, metadata=metadata))
 
 
 def _message(action: Mapping[str, Json]) -> governed_pb2.GovernedAction:
@@ -256,19 +210,11 @@ def _etags(etags: Mapping[str, str]) -> list[governed_pb2.ItemEtag]:
     return [governed_pb2.ItemEtag(id=item_id, etag=etag) for item_id, etag in etags.items()]
 
 
-def _cursors(cursors: Mapping[str, Cursor], spaces: Sequence[str]) -> list[feed_pb2.SpaceCursor]:
+def _cursors(cursors: Mapping[str, Cursor]) -> list[feed_pb2.SpaceCursor]:
     return [
-        feed_pb2.SpaceCursor(
-            space=space, seq=cursors[space].seq, change_digest=cursors[space].change_digest
-        )
-        for space in spaces
+        feed_pb2.SpaceCursor(space=space, seq=each.seq, change_digest=each.change_digest)
+        for space, each in cursors.items()
     ]
-
-
-def _expected_state(cursor: Cursor) -> governed_pb2.ExpectedState | None:
-    if not cursor.seq:
-        return None
-    return governed_pb2.ExpectedState(seq=cursor.seq, change_digest=cursor.change_digest)
 
 
 async def _reply_of(call: Awaitable[T]) -> T:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from concord.graph.v1 import conflict_pb2, feed_pb2, governed_pb2
 from concord.type.v1 import type_pb2
-from google.protobuf.timestamp_pb2 import Timestamp
 
-from concord_governance.domain.dissonance import Conflict, ConflictClass, ConflictState
+from concord_governance.domain.dissonance import Conflict
 from concord_governance.domain.proposals import Effect
 from concord_governance.ports.graph import FeedMessage, GraphEvent
 
@@ -30,8 +29,8 @@ def conflict(found: conflict_pb2.Conflict) -> Conflict:
     """Return a conflict with the statements of its sides."""
     return Conflict(
         found.id,
-        ConflictClass(int(found.conflict_class)),
-        ConflictState(int(found.state)),
+        int(found.conflict_class),
+        int(found.state),
         (found.first.statement, found.second.statement),
     )
 
@@ -60,7 +59,7 @@ def _event(change: feed_pb2.Change) -> GraphEvent:
     attestation = change.attestation
     return GraphEvent(
         seq=change.seq,
-        record_time=_micros(change.record_time),
+        record_time=change.record_time.ToMicroseconds(),
         item_id=change.item_id,
         item_kind=int(change.item_kind),
         change_type=int(change.type),
@@ -78,7 +77,3 @@ def _event(change: feed_pb2.Change) -> GraphEvent:
         restore_grant=change.restore_grant,
         revocation=change.revocation,
     )
-
-
-def _micros(stamp: Timestamp) -> int:
-    return stamp.seconds * 1_000_000 + stamp.nanos // 1000

@@ -38,6 +38,7 @@ class OpenAiFraming:
         self._prompt = resources.files(__package__).joinpath(PROMPT).read_text("utf-8")
 
     async def violations(self, note: str) -> tuple[str, ...]:
+        """Return the words of a note that are not neutral. Raises JudgeUnavailable."""
         question = Question(self._prompt, {"note": note}, _Verdict, MOST_TOKENS)
         try:
             answer = await self._model.ask(question, lambda verdict: _words(verdict, note))
@@ -46,6 +47,7 @@ class OpenAiFraming:
         return answer.value
 
     async def close(self) -> None:
+        """Close the connections."""
         await self._model.close()
 
 

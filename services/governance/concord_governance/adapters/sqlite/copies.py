@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 
 from concord_stores.sqlite_file import drive
 
-from concord_governance.adapters.sqlite.access import SqliteAccessReads
 from concord_governance.adapters.sqlite.ledger import SCHEMA
 from concord_governance.adapters.sqlite.reads import SqliteLedgerReads
 from concord_governance.domain.access import ApiKey, Space
@@ -48,12 +47,7 @@ class SqliteCopy:
         yield from (Space(*row) for row in rows)
 
     def key_of(self, digest: str) -> ApiKey | None:
-        return drive(_Access(self._db).key_of_digest(digest))
-
-
-class _Access(SqliteAccessReads):
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+        return drive(SqliteLedgerReads(self._db, "").key_of_digest(digest))
 
 
 def _head(reads: SqliteLedgerReads) -> LogHead:

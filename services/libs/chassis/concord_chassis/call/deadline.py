@@ -10,6 +10,8 @@ import grpc
 
 from concord_chassis.call.failure import Failure
 
+DEFAULT = 30.0
+"""Seconds for a unary call that came without a deadline."""
 RESERVE = 0.05
 """Seconds that no outgoing call gets: they are for the reply to our own caller."""
 

@@ -29,6 +29,17 @@ MAX_DETAILS_BYTES = 4096
 MAX_MESSAGE_CHARACTERS = 500
 MAX_VIOLATION_CHARACTERS = 160
 
+TRANSIENT = frozenset(
+    {
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.UNAUTHENTICATED,
+    }
+)
+"""The codes with which a service does not answer another now, but may later."""
+
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 TLS_REMEDY = "check SERVICES_TLS_CA, SERVICES_TLS_CERT and SERVICES_TLS_KEY of both services"
 _NO_TLS = re.compile(r"Tls handshake failed|(failed to connect|backends failing).*Socket closed")
@@ -126,7 +137,10 @@ def trailing_metadata(failure: Failure, request_id: str) -> tuple[tuple[str, str
     The message is cut to 500 characters, each violation's path and description to 160. Violations
     are left out, the last ones first, until the status has at most 4,096 bytes; nothing else is.
     """
-    violations = [_clipped(violation) for violation in failure.violations]
+    most = MAX_VIOLATION_CHARACTERS
+    violations = [
+        FieldViolation(each.field[:most], each.description[:most]) for each in failure.violations
+    ]
     status = _status(failure, violations, request_id)
     while violations and status.ByteSize() > MAX_DETAILS_BYTES:
         violations.pop()
@@ -163,13 +177,6 @@ _REASON_OF_BARE_CODE = {
     grpc.StatusCode.RESOURCE_EXHAUSTED: "ERROR_REASON_MESSAGE_TOO_LARGE",
     grpc.StatusCode.UNIMPLEMENTED: "ERROR_REASON_METHOD_UNKNOWN",
 }
-
-
-def _clipped(violation: FieldViolation) -> FieldViolation:
-    return FieldViolation(
-        violation.field[:MAX_VIOLATION_CHARACTERS],
-        violation.description[:MAX_VIOLATION_CHARACTERS],
-    )
 
 
 def _status(

@@ -6,10 +6,10 @@ without a gateway, with a token that it mints.
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 
 import grpc
 import jwt
@@ -26,6 +26,9 @@ MAX_TTL = 3600.0
 CLOCK_SKEW = 60.0
 """Seconds by which an issuer's clock may be ahead of a verifier's."""
 MAX_TOKEN_CHARACTERS = 4096
+MOST_VERIFIED = 4096
+REMEMBERED_TOKENS = 1_000
+"""Tokens that a service keeps for its own calls, one for each space and its permissions there."""
 REQUIRED_CLAIMS = ("iss", "sub", "space", "scope", "kind", "exp")
 
 _CALLER: ContextVar["Caller"] = ContextVar("concord_caller")
@@ -50,26 +53,13 @@ class Caller:
 
 
 def caller() -> Caller:
-    """Returns the current call's verified caller, or that of `acting_as`.
-
-    Raises `LookupError` without one.
-    """
+    """Returns the current call's verified caller. Raises `LookupError` outside of a call."""
     return _CALLER.get()
 
 
 def enter(who: Caller) -> None:
     """Makes `who` the caller for the rest of the running task."""
     _CALLER.set(who)
-
-
-@contextmanager
-def acting_as(who: Caller) -> Iterator[None]:
-    """Makes `who` the caller inside the block, for work that does not belong to a call."""
-    before = _CALLER.set(who)
-    try:
-        yield
-    finally:
-        _CALLER.reset(before)
 
 
 class TokenIssuer:
@@ -115,33 +105,47 @@ class TokenIssuer:
 
 
 class RenewedToken:
-    """A token source for a channel: one caller's token, minted anew after half of its `ttl`."""
+    """A token source for a channel: one caller's token, minted anew after half of its life."""
 
     def __init__(
         self,
         issuer: TokenIssuer,
         caller: Caller,
-        ttl: float = DEFAULT_TTL,
         *,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._issuer, self._caller, self._ttl, self._now = issuer, caller, ttl, now
+        self._issuer, self._caller, self._now = issuer, caller, now
         self._token = ""
         self._renew_at = 0.0
 
     def __call__(self) -> str:
         """Returns the token to send now."""
         if self._now() >= self._renew_at:
-            self._token = self._issuer.mint(self._caller, self._ttl)
-            self._renew_at = self._now() + self._ttl / 2
+            self._token = self._issuer.mint(self._caller)
+            self._renew_at = self._now() + DEFAULT_TTL / 2
         return self._token
+
+
+class OwnTokens:
+    """The tokens with which a service calls others under its own name; the last used are kept."""
+
+    def __init__(self, issuer: TokenIssuer, principal: str) -> None:
+        self._principal = principal
+        self._token_of = lru_cache(REMEMBERED_TOKENS)(partial(RenewedToken, issuer))
+
+    def metadata(
+        self, space: str, permissions: frozenset[str], *, origin: str = ""
+    ) -> tuple[tuple[str, str]]:
+        """Returns the metadata of a call about a space, with a token of these permissions."""
+        who = Caller(space, self._principal, permissions, "SYSTEM", origin=origin)
+        return (("authorization", f"Bearer {self._token_of(who)()}"),)
 
 
 class TokenVerifier:
     """Verifies the tokens of the issuers in `keys`: by name, their public keys.
 
     A verified token is cached, so that a repeated one only needs a look at its expiry. The cache
-    holds at most `max_cached` tokens and drops the oldest entry first.
+    holds at most `MOST_VERIFIED` tokens and drops the oldest entry first.
     """
 
     def __init__(
@@ -149,11 +153,9 @@ class TokenVerifier:
         keys: Mapping[str, Ed25519PublicKey],
         *,
         now: Callable[[], float] = time.time,
-        max_cached: int = 4096,
     ) -> None:
         self._keys = dict(keys)
         self._now = now
-        self._max_cached = max_cached
         self._verified: dict[str, tuple[Caller, int]] = {}
 
     def verify(self, token: str) -> Caller:
@@ -170,13 +172,10 @@ class TokenVerifier:
         if known is None:
             if expiry > self._now() + MAX_TTL + CLOCK_SKEW:
                 raise invalid_credential("The credential is valid for longer than it may be.")
-            self._remember(token, caller, expiry)
+            while len(self._verified) >= MOST_VERIFIED:
+                del self._verified[next(iter(self._verified))]
+            self._verified[token] = (caller, expiry)
         return caller
-
-    def _remember(self, token: str, caller: Caller, expiry: int) -> None:
-        while len(self._verified) >= self._max_cached:
-            del self._verified[next(iter(self._verified))]
-        self._verified[token] = (caller, expiry)
 
     def _read(self, token: str) -> tuple[Caller, int]:
         if len(token) > MAX_TOKEN_CHARACTERS:

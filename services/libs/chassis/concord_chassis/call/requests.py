@@ -12,6 +12,7 @@ from concord_chassis.call.access import Method
 from concord_chassis.call.call import Context
 from concord_chassis.call.failure import Failure, FieldViolation
 from concord_chassis.call.rules import MessageCheck
+from concord_chassis.call.sizes import MAX_MESSAGE_BYTES
 
 LONGEST_PAUSE = 1.0
 """Seconds without a message, after which a caller is not in the middle of sending."""
@@ -22,20 +23,23 @@ LONGEST_DISCARD = 10.0
 class Reader:
     """Parses and checks the request messages of one method."""
 
-    def __init__(self, method: Method, check: MessageCheck, max_bytes: int) -> None:
+    def __init__(self, method: Method, check: MessageCheck) -> None:
         self._parse: Callable[[bytes], Message] = GetMessageClass(method.request).FromString
         self._name = method.request.full_name
         self._breaches = check.breaches
-        self._max = max_bytes
 
     def read(self, data: bytes) -> Message:
         """Returns the message in `data`.
 
-        Raises `Failure`: MESSAGE_TOO_LARGE above `max_bytes`, FIELD_INVALID when the bytes are not
-        such a message or the message breaks a rule.
+        Raises `Failure`: MESSAGE_TOO_LARGE above `MAX_MESSAGE_BYTES`, FIELD_INVALID when the bytes
+        are not such a message or the message breaks a rule.
         """
-        if len(data) > self._max:
-            raise _too_large(self._max)
+        if len(data) > MAX_MESSAGE_BYTES:
+            raise Failure(
+                grpc.StatusCode.RESOURCE_EXHAUSTED,
+                "ERROR_REASON_MESSAGE_TOO_LARGE",
+                f"The message is larger than {MAX_MESSAGE_BYTES} bytes.",
+            )
         try:
             message = self._parse(data)
         except DecodeError as error:
@@ -73,21 +77,10 @@ async def discard_rest(context: Context) -> None:
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(LONGEST_DISCARD):
-            while await _next(context) is not grpc.aio.EOF:
-                pass
-
-
-async def _next(context: Context) -> object:
-    async with asyncio.timeout(LONGEST_PAUSE):
-        return await context.read()
-
-
-def _too_large(limit: int) -> Failure:
-    return Failure(
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        "ERROR_REASON_MESSAGE_TOO_LARGE",
-        f"The message is larger than {limit} bytes.",
-    )
+            read: object = None
+            while read is not grpc.aio.EOF:
+                async with asyncio.timeout(LONGEST_PAUSE):
+                    read = await context.read()
 
 
 def _invalid(message: str, violations: Sequence[FieldViolation] = ()) -> Failure:

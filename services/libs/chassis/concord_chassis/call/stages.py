@@ -49,10 +49,8 @@ def ordered(
     log: Logger,
     metrics: Metrics,
     verifier: TokenVerifier,
-    default_deadline: float,
     drain: Drain,
     rulebook: Rulebook,
-    max_message_bytes: int,
     not_permitted: Mapping[str, NotPermitted],
     spans: Spans | None,
     operations: Mapping[str, str],
@@ -66,9 +64,9 @@ def ordered(
         measured(metrics),  # outside translation, so that it counts the code that was sent
         translated(log),  # outside all that may refuse, so that every refusal is typed
         # before any work for a stranger, even parsing
-        authenticated(verifier, rulebook, max_message_bytes, not_permitted),
-        deadlined(default_deadline, drain),  # before work that nobody may be waiting for
-        validated(rulebook, max_message_bytes),  # last: a servicer sees only well-formed messages
+        authenticated(verifier, rulebook, not_permitted),
+        deadlined(drain),  # before work that nobody may be waiting for
+        validated(rulebook),  # last: a servicer sees only well-formed messages
     ]
 
 
@@ -152,14 +150,17 @@ def measured(metrics: Metrics) -> Stage:
     """Counts calls by method and code, and measures their seconds by method."""
 
     def stage(method: Method, then: Step) -> Step:
-        mine = metrics.of(method.service, method.name)
+        in_flight = metrics.in_flight.labels(method.service, method.name)
+        seconds = metrics.seconds.labels(method.service, method.name)
 
         async def step(call: Call) -> bytes | None:
-            mine.began()
+            in_flight.inc()
             try:
                 return await then(call)
             finally:
-                mine.ended(call.code, time.monotonic() - call.started)
+                in_flight.dec()
+                seconds.observe(time.monotonic() - call.started)
+                metrics.handled.labels(method.service, method.name, call.code.name).inc()
 
         return step
 
@@ -263,7 +264,6 @@ def _code_of(context: Context) -> grpc.StatusCode:
 def authenticated(
     verifier: TokenVerifier,
     rulebook: Rulebook,
-    max_message_bytes: int,
     not_permitted: Mapping[str, NotPermitted],
 ) -> Stage:
     """Verifies the bearer token, and that its scopes include the method's permission.
@@ -278,7 +278,7 @@ def authenticated(
         if not permission:
             return then
         record = not_permitted.get(method.service)
-        reader = Reader(method, rulebook.check_for(method.request), max_message_bytes)
+        reader = Reader(method, rulebook.check_for(method.request))
 
         async def step(call: Call) -> bytes | None:
             caller = verifier.verify(_bearer(call.metadata.get("authorization")))
@@ -308,11 +308,11 @@ def _bearer(header: object) -> str:
     return header[7:]
 
 
-def deadlined(default: float, drain: Drain) -> Stage:
+def deadlined(drain: Drain) -> Stage:
     """Refuses a call that arrives after its deadline, and ends any other at its deadline.
 
-    A unary call without a deadline gets `default` seconds. A stream without a deadline may go on
-    until the server drains.
+    A unary call without a deadline gets `deadline.DEFAULT` seconds. A stream without a deadline may
+    go on until the server drains.
     """
 
     def stage(method: Method, then: Step) -> Step:
@@ -326,7 +326,7 @@ def deadlined(default: float, drain: Drain) -> Stage:
                 deadline.enter(None)
                 async with drain.following():
                     return await then(call)
-            return await _within(default if left is None else left, then, call)
+            return await _within(deadline.DEFAULT if left is None else left, then, call)
 
         return step
 
@@ -345,11 +345,11 @@ async def _within(seconds: float, then: Step, call: Call) -> bytes | None:
         raise deadline.exceeded("The call took longer than its deadline.") from None
 
 
-def validated(rulebook: Rulebook, max_message_bytes: int) -> Stage:
+def validated(rulebook: Rulebook) -> Stage:
     """Parses each request message and checks it against the contract's rules."""
 
     def stage(method: Method, then: Step) -> Step:
-        reader = Reader(method, rulebook.check_for(method.request), max_message_bytes)
+        reader = Reader(method, rulebook.check_for(method.request))
 
         async def step(call: Call) -> bytes | None:
             call.request = reader.read(cast(bytes, call.request))  # no stage before has parsed it

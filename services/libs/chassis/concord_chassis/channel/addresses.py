@@ -1,6 +1,7 @@
 """The address of a service, or the addresses of its replicas, to which calls go in turn."""
 
 import re
+from ipaddress import ip_address
 from typing import Annotated
 
 from pydantic import AfterValidator
@@ -31,6 +32,14 @@ def target(addresses: str) -> str:
     if REPLICA_SEPARATOR not in addresses:
         return addresses
     return f"ipv4:{addresses.replace(REPLICA_SEPARATOR, ',')}"
+
+
+def is_loopback(host: str) -> bool:
+    """Returns whether a host name or address is this machine's own, which no other can reach."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 ROUND_ROBIN = ("grpc.lb_policy_name", "round_robin")

@@ -25,17 +25,6 @@ class Keepalive:
 
     def of_channel(self) -> list[tuple[str, int]]:
         """Returns the options of a channel, which pings only while a call is under way."""
-        return self._pings()
-
-    def of_server(self) -> list[tuple[str, int]]:
-        """Returns the options of a server, which pings connections without calls, too."""
-        return [
-            *self._pings(),
-            ("grpc.keepalive_permit_without_calls", 1),
-            ("grpc.http2.min_ping_interval_without_data_ms", _ms(self.least_between)),
-        ]
-
-    def _pings(self) -> list[tuple[str, int]]:
         return [
             ("grpc.keepalive_time_ms", _ms(self.idle)),
             ("grpc.keepalive_timeout_ms", _ms(self.timeout)),
@@ -43,6 +32,14 @@ class Keepalive:
             ("grpc.http2.ping_timeout_ms", _ms(self.timeout)),
             # Otherwise gRPC stops after two pings while this side sends no data (a quiet feed).
             ("grpc.http2.max_pings_without_data", 0),
+        ]
+
+    def of_server(self) -> list[tuple[str, int]]:
+        """Returns the options of a server, which pings connections without calls, too."""
+        return [
+            *self.of_channel(),
+            ("grpc.keepalive_permit_without_calls", 1),
+            ("grpc.http2.min_ping_interval_without_data_ms", _ms(self.least_between)),
         ]
 
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-import grpc
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
@@ -23,12 +22,13 @@ Read = Callable[[], Values | Awaitable[Values]]
 
 
 class Metrics:
-    """The metrics of one registry, which several servers of a process may share."""
+    """The metrics of one registry, which several servers of a process may share.
 
-    def __init__(
-        self, registry: CollectorRegistry | None = None, *, log: Logger | None = None
-    ) -> None:
-        self.registry = CollectorRegistry() if registry is None else registry
+    `handled`, `seconds` and `in_flight` are of calls, by service and method.
+    """
+
+    def __init__(self, *, log: Logger | None = None) -> None:
+        self.registry = CollectorRegistry()
         self._log = json_lines("metrics") if log is None else log
         self._serving = Gauge(
             "concord_serving",
@@ -42,32 +42,24 @@ class Metrics:
             ["server", "task"],
             registry=self.registry,
         )
-        self._handled = Counter(
+        self.handled = Counter(
             "concord_rpc_handled",
             "Calls that ended, by method and code.",
             ["service", "method", "code"],
             registry=self.registry,
         )
-        self._seconds = Histogram(
+        self.seconds = Histogram(
             "concord_rpc_seconds",
             "Seconds from a call's arrival to its end.",
             ["service", "method"],
             buckets=BUCKETS,
             registry=self.registry,
         )
-        self._in_flight = Gauge(
+        self.in_flight = Gauge(
             "concord_rpc_in_flight",
             "Calls that have arrived and not ended.",
             ["service", "method"],
             registry=self.registry,
-        )
-
-    def of(self, service: str, method: str) -> "MethodMetrics":
-        """Returns the metrics of one method, to be kept: each call then needs no look-up."""
-        return MethodMetrics(
-            in_flight=self._in_flight.labels(service, method),
-            seconds=self._seconds.labels(service, method),
-            handled=lambda code: self._handled.labels(service, method, code.name),
         )
 
     def serving(self, server: str, is_serving: bool) -> None:
@@ -124,31 +116,3 @@ class _Figure:
     async def _values(self) -> Values:
         values = self._read()
         return await values if isinstance(values, Awaitable) else values
-
-
-class MethodMetrics:
-    """One method's gauge, histogram and counters.
-
-    The counter of a code appears with the first call that ends with this code.
-    """
-
-    def __init__(
-        self, in_flight: Gauge, seconds: Histogram, handled: Callable[[grpc.StatusCode], Counter]
-    ) -> None:
-        self._in_flight = in_flight
-        self._seconds = seconds
-        self._handled = handled
-        self._by_code: dict[grpc.StatusCode, Counter] = {}
-
-    def began(self) -> None:
-        """Counts a call that begins."""
-        self._in_flight.inc()
-
-    def ended(self, code: grpc.StatusCode, seconds: float) -> None:
-        """Counts a call that ends, with its code and its duration."""
-        self._in_flight.dec()
-        self._seconds.observe(seconds)
-        counter = self._by_code.get(code)
-        if counter is None:
-            counter = self._by_code[code] = self._handled(code)
-        counter.inc()

@@ -4,11 +4,11 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from ipaddress import ip_address
 
 from prometheus_client import CollectorRegistry, start_http_server
 from pydantic import BaseModel, ConfigDict, Field
 
+from concord_chassis.channel.addresses import is_loopback
 from concord_chassis.config import ConfigError, load
 from concord_chassis.server.server import BindError
 
@@ -35,7 +35,7 @@ def read(environ: Mapping[str, str]) -> MetricsConfig:
     `plain_text_network` is not set.
     """
     config = load(MetricsConfig, environ, PREFIX)
-    if config.address and not config.plain_text_network and not _is_loopback(_host(config)):
+    if config.address and not config.plain_text_network and not is_loopback(_host(config)):
         raise ConfigError(
             f"METRICS_ADDRESS: {config.address} can be reached from other machines, without a key: "
             "set a loopback address, or METRICS_PLAIN_TEXT_NETWORK=true where they may"
@@ -71,10 +71,3 @@ async def exported(registry: CollectorRegistry, config: MetricsConfig) -> AsyncI
 
 def _host(config: MetricsConfig) -> str:
     return config.address.rpartition(":")[0].strip("[]")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -1,18 +1,25 @@
 """Runs a service as a process: its app behind one server, with metrics and traces."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, TypeVar, runtime_checkable
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from concord_chassis.call.identity import TokenVerifier
+from concord_chassis.channel import services_tls
+from concord_chassis.config import load
 from concord_chassis.observe import trace_exporter
-from concord_chassis.observe.log import Logger
+from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.observe.metrics import Metrics
 from concord_chassis.observe.trace_exporter import TracingConfig
 from concord_chassis.server import metrics_server
 from concord_chassis.server.background import Background
+from concord_chassis.server.key_files import read_public_key
 from concord_chassis.server.metrics_server import MetricsConfig
 from concord_chassis.server.server import Registration, Server, serve_until_signal
+from concord_chassis.server.starting import until_usable
 
 STOP_SECONDS = 10.0
 """Seconds for the calls under way when the process stops."""
@@ -35,16 +42,28 @@ class App(Protocol):
         """Writes what is not yet written, and closes stores and channels."""
 
 
-class ServerConfig(Protocol):
-    """The settings of the server that every service has."""
+@runtime_checkable
+class Measured(Protocol):
+    """A service with figures of its own."""
 
-    @property
-    def listen(self) -> Sequence[str]:
-        """The addresses to listen on: `unix:/path` or `host:port`."""
+    def measure(self, metrics: Metrics) -> None:
+        """Registers them."""
 
-    @property
-    def reflection(self) -> bool:
-        """Whether the server offers gRPC reflection, which needs no credential."""
+
+class ServiceConfig(BaseModel):
+    """The settings that every service has as a process of its own."""
+
+    model_config = ConfigDict(frozen=True)
+
+    listen: list[str] = Field(min_length=1)
+    """Addresses: unix:/path or host:port."""
+    issuer_keys: dict[str, Path]
+    """Issuer name to the file of its Ed25519 public key (PEM)."""
+    reflection: bool = False
+    """Whether to serve gRPC reflection, which needs no credential."""
+
+
+C = TypeVar("C", bound=ServiceConfig)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +84,33 @@ class Observation:
 
 async def serve(
     name: str,
-    app: App,
-    config: ServerConfig,
-    verifier: TokenVerifier,
-    observation: Observation,
-    *,
-    log: Logger,
-    measure: Callable[[Metrics], None] | None = None,
+    model: type[C],
+    environ: Mapping[str, str],
+    build: Callable[[C, Logger], Awaitable[App]],
+    *unusable: type[Exception],
 ) -> None:
-    """Serves an app until SIGTERM or SIGINT, then closes the app. The caller has started it.
+    """Serves the app that `build` makes of the settings, until SIGTERM or SIGINT; then closes it.
 
-    `measure` registers the service's own figures.
+    While building or starting it raises one of `unusable`, whose texts say what to do, waits and
+    does both again: `build` must leave nothing open when it raises.
 
-    Raises `BindError` when the server or the metrics cannot listen on an address.
+    Raises `ConfigError`; `BindError` when the server or the metrics cannot listen on an address.
     """
+    config = load(model, environ, f"{name.upper()}_")
+    observation = Observation.read(environ)
+    services_tls.enter(environ)
+    verifier = TokenVerifier({n: read_public_key(p) for n, p in config.issuer_keys.items()})
+    log = json_lines(name)
+
+    async def started() -> App:
+        app = await build(config, log)
+        await app.start()
+        return app
+
+    app = await until_usable(started, log, *unusable)
     metrics = Metrics(log=log)
-    if measure is not None:
-        measure(metrics)
+    if isinstance(app, Measured):
+        app.measure(metrics)
     async with (
         metrics_server.exported(metrics.registry, observation.metrics),
         trace_exporter.exported(observation.traces, log) as spans_of,

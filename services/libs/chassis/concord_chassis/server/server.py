@@ -86,8 +86,6 @@ class Server:
         listen: Sequence[str],
         ready: Ready,
         reflection: bool = False,
-        max_message_bytes: int = MAX_MESSAGE_BYTES,
-        default_deadline: float = 30.0,
         metrics: Metrics | None = None,
         spans: Spans | None = None,
         log: Logger | None = None,
@@ -99,14 +97,12 @@ class Server:
 
         `background` holds the service's tasks, of which health tells.
 
-        `default_deadline` (of a unary call without a deadline) and `health_interval` (between two
-        calls of `ready`) are in seconds.
+        `health_interval` is the seconds between two calls of `ready`.
         """
         self.name = name
         self.ports: dict[str, int] = {}
         self._listen = tuple(listen)
         self._reflection = reflection
-        self._max_message_bytes = max_message_bytes
         self._health_interval = health_interval
         self._keepalive = keepalive
         self._log = json_lines(name) if log is None else log
@@ -134,10 +130,8 @@ class Server:
                 log=self._log,
                 metrics=metrics,
                 verifier=verifier,
-                default_deadline=default_deadline,
                 drain=self._drain,
                 rulebook=_RULEBOOK,
-                max_message_bytes=max_message_bytes,
                 not_permitted={
                     each.descriptor.full_name: each.not_permitted
                     for each in registrations
@@ -155,7 +149,7 @@ class Server:
         Raises `BindError` when the server cannot listen on an address.
         """
         server = grpc.aio.server(
-            options=[*options(self._max_message_bytes), *self._keepalive.of_server()]
+            options=[*options(MAX_MESSAGE_BYTES), *self._keepalive.of_server()]
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health.servicer, server)
         if self._reflection:

@@ -19,17 +19,20 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+MOST_WAITING = 1024
+
+
 class Workers:
-    """A fixed number of threads with a bounded queue of at most `max_waiting` functions.
+    """A fixed number of threads with a bounded queue of at most `MOST_WAITING` functions.
 
     With `max_workers=1`, all work of a store runs in one thread. Functions of one lane start in the
     order in which they came; among the lanes, the one that has used the threads least comes next.
     So a lane's short work waits for one long work of the others at most, not for all that wait.
     """
 
-    def __init__(self, max_workers: int, name: str, *, max_waiting: int = 1024) -> None:
+    def __init__(self, max_workers: int, name: str) -> None:
         self._executor = ThreadPoolExecutor(max_workers, thread_name_prefix=name)
-        self._room = BoundedSemaphore(max_workers + max_waiting)
+        self._room = BoundedSemaphore(max_workers + MOST_WAITING)
         self._name = name
         self._waiting = _FairQueue()
 

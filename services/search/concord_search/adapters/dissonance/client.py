@@ -7,7 +7,7 @@ from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.dissonance.v1 import dissonance_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import from_rpc_error
-from concord_chassis.call.identity import Caller, TokenIssuer
+from concord_chassis.call.identity import OwnTokens, TokenIssuer
 from concord_chassis.channel.channel import connect
 
 from concord_search.ports.judges import CheckStatus, Compared, Verdict, Verdicts
@@ -19,7 +19,7 @@ class JudgesClient:
     """Dissonance behind an address, asked under search's own tokens."""
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
-        self._issuer = issuer
+        self._tokens = OwnTokens(issuer, PRINCIPAL)
         self._channel = connect(address, token=None)
         self._dissonance = dissonance_pb2_grpc.DissonanceServiceStub(self._channel)
 
@@ -27,10 +27,9 @@ class JudgesClient:
         self, space: str, pairs: Sequence[Compared], seconds: float, *, use_models: bool
     ) -> Verdicts:
         request = pb.ClassifyPairsRequest(pairs=map(_pair, pairs), rules_only=not use_models)
-        who = Caller(space, PRINCIPAL, frozenset({"dissonance:read"}), "SYSTEM")
-        token = ("authorization", f"Bearer {self._issuer.mint(who)}")
+        metadata = self._tokens.metadata(space, frozenset({"dissonance:read"}))
         try:
-            call = self._dissonance.ClassifyPairs(request, metadata=(token,), timeout=seconds)
+            call = self._dissonance.ClassifyPairs(request, metadata=metadata, timeout=seconds)
             reply = await call
         except grpc.aio.AioRpcError as error:
             is_late = from_rpc_error(error).code is grpc.StatusCode.DEADLINE_EXCEEDED

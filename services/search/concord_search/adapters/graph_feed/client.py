@@ -1,10 +1,8 @@
 """The graph port over graph's contract."""
 
-import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from functools import lru_cache
 from typing import TypeVar
 
 import grpc
@@ -21,10 +19,10 @@ from concord.graph.v1 import (
     memory_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.call.failure import Failure, from_rpc_error
-from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
-from concord_chassis.call.streams import merged, ranges
+from concord_chassis.call.failure import TRANSIENT, Failure, from_rpc_error
+from concord_chassis.call.identity import Caller, OwnTokens, RenewedToken, TokenIssuer
 from concord_chassis.channel.channel import connect
+from concord_chassis.channel.feed import followed, stream
 
 from concord_search.adapters.graph_feed import messages
 from concord_search.domain.errors import (
@@ -49,18 +47,12 @@ PRINCIPAL = "search"
 REFS_A_CALL = 64
 """States in one request: at 20,000 characters each, their reply stays below the limit."""
 
-SILENCE = 30.0
-"""Seconds without even a keep-alive after which the feed counts as lost."""
-
 DIGESTED_WITHIN = 600.0
 """Seconds for graph to read a whole outbox."""
 
-REMEMBERED_SPACES = 1_000
 MOST_CONFLICTS = 200
 MOST_STATEMENTS = 50
 EDGES_A_CALL = 200
-CURSORS = 4_000
-"""Spaces of one request to the feed: with the longest names they have room in a message."""
 
 MOST_EDGES = 4_000
 """The most edges of a node that a search is restricted to: graph walks all of them for each page,
@@ -70,17 +62,9 @@ MOST_SOURCES = 100
 """So many memories that state an edge are shown by graph; with as many there may be more."""
 
 MOST_ID_CHARACTERS = 128
+_READING = frozenset({"memory:read", "graph:read"})
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
-_TRANSIENT = frozenset(
-    {
-        grpc.StatusCode.UNAVAILABLE,
-        grpc.StatusCode.DEADLINE_EXCEEDED,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.ABORTED,
-        grpc.StatusCode.CANCELLED,
-        grpc.StatusCode.UNAUTHENTICATED,
-    }
-)
+_TRANSIENT = TRANSIENT | {grpc.StatusCode.ABORTED}
 
 T = TypeVar("T")
 
@@ -90,8 +74,6 @@ class GraphClient:
 
     def __init__(self, address: str, issuer: TokenIssuer, confirmer: str = PRINCIPAL) -> None:
         """`confirmer`: the name under which this client confirms erasures."""
-        self._issuer = issuer
-        self._confirmer = confirmer
         service = Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM")
         token = RenewedToken(issuer, service)
         self._channel = connect(address, token=token)
@@ -102,46 +84,20 @@ class GraphClient:
         self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
         self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
-        self._token_of = lru_cache(REMEMBERED_SPACES)(self._new_token)
+        self._tokens = OwnTokens(issuer, PRINCIPAL)
+        self._confirming = OwnTokens(issuer, confirmer)
 
     async def heads(self) -> Sequence[SpaceHead]:
         found = await reply(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         return [SpaceHead(each.space, each.epoch, each.head_seq) for each in found.spaces]
 
-    async def watch(self, applied: Mapping[str, int]) -> AsyncGenerator[Changes]:
-        streams = [
-            self._watch(
-                feed_pb2.WatchChangesRequest(
-                    cursors=_cursors({space: applied[space] for space in spaces}),
-                    from_space=start,
-                    before_space=before,
-                )
-            )
-            for start, before, spaces in ranges(sorted(applied), CURSORS)
-        ]
-        async with aclosing(merged(streams)) as watched:
-            async for changes in watched:
-                yield changes
+    def watch(self, applied: Mapping[str, int]) -> AsyncGenerator[Changes]:
+        return _changes(followed(self._watched, _cursors(applied)))
 
     def watch_space(self, space: str, applied_seq: int) -> AsyncGenerator[Changes]:
         cursors = _cursors({space: applied_seq})
-        return self._watch(feed_pb2.WatchChangesRequest(cursors=cursors, space=space))
-
-    async def _watch(self, request: feed_pb2.WatchChangesRequest) -> AsyncGenerator[Changes]:
-        call = self._watched.WatchChanges(request)
-        try:
-            while True:
-                async with asyncio.timeout(SILENCE):
-                    message = await call.read()
-                if not isinstance(message, feed_pb2.WatchChangesResponse):
-                    return
-                yield messages.changes(message)
-        except TimeoutError:
-            raise GraphUnavailable("the feed fell silent") from None
-        except grpc.aio.AioRpcError as error:
-            raise translated(from_rpc_error(error)) from error
-        finally:
-            call.cancel()
+        request = feed_pb2.WatchChangesRequest(cursors=cursors, space=space)
+        return _changes(stream(self._watched, request))
 
     async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
         of_memories = [each for each in changes if each.is_memory]
@@ -295,12 +251,11 @@ class GraphClient:
     async def confirm_erase(self, space: str, memory_id: str) -> None:
         messages.clear_cache()
         # Under the name of this replica's key: each replica confirms for its own index.
-        who = Caller(space, self._confirmer, frozenset({"confirm:write"}), "SYSTEM")
+        metadata = self._confirming.metadata(space, frozenset({"confirm:write"}))
         request = memory_pb2.ConfirmEraseRequest(
             request_id=hashlib.sha256(memory_id.encode()).hexdigest(), memory_id=memory_id
         )
-        token = ("authorization", f"Bearer {self._issuer.mint(who)}")
-        await reply(self._memories.ConfirmErase(request, metadata=(token,)))
+        await reply(self._memories.ConfirmErase(request, metadata=metadata))
 
     async def conflicts(
         self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
@@ -340,11 +295,7 @@ class GraphClient:
 
     def _reading(self, space: str) -> tuple[tuple[str, str], ...]:
         """The credential under which a space's memories and conflicts are read."""
-        return (("authorization", f"Bearer {self._token_of(space)()}"),)
-
-    def _new_token(self, space: str) -> RenewedToken:
-        who = Caller(space, PRINCIPAL, frozenset({"memory:read", "graph:read"}), "SYSTEM")
-        return RenewedToken(self._issuer, who)
+        return self._tokens.metadata(space, _READING)
 
     async def close(self) -> None:
         await self._follower.close()
@@ -364,6 +315,17 @@ def translated(failure: Failure) -> GraphUnavailable | GraphRefused:
     if failure.code in _TRANSIENT:
         return GraphUnavailable(f"graph does not answer ({failure.summary})")
     return GraphRefused(f"graph refuses ({failure.code.name} {failure.reason})")
+
+
+async def _changes(
+    feed: AsyncGenerator[feed_pb2.WatchChangesResponse],
+) -> AsyncGenerator[Changes]:
+    try:
+        async with aclosing(feed):
+            async for message in feed:
+                yield messages.changes(message)
+    except Failure as failure:
+        raise translated(failure) from failure
 
 
 def _cursors(applied: Mapping[str, int]) -> list[feed_pb2.SpaceCursor]:

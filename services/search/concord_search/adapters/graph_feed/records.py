@@ -14,7 +14,7 @@ from concord.graph.v1 import (
     session_pb2_grpc,
 )
 from concord_chassis.call.failure import from_rpc_error
-from concord_chassis.call.identity import Caller, TokenIssuer
+from concord_chassis.call.identity import OwnTokens, TokenIssuer
 from concord_chassis.channel.channel import connect
 from concord_chassis.channel.records import Name, Record, SmallRecords, is_changed
 
@@ -34,7 +34,7 @@ class RecordsClient:
     """The records port, under search's own tokens."""
 
     def __init__(self, address: str, issuer: TokenIssuer, clock: Clock) -> None:
-        self._issuer, self._clock = issuer, clock
+        self._tokens, self._clock = OwnTokens(issuer, PRINCIPAL), clock
         self._channel = connect(address, token=None)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)
@@ -116,8 +116,7 @@ class RecordsClient:
         return True
 
     def _own(self, space: str) -> Metadata:
-        who = Caller(space, PRINCIPAL, frozenset({"record:all"}), "SYSTEM")
-        return (("authorization", f"Bearer {self._issuer.mint(who)}"),)
+        return self._tokens.metadata(space, frozenset({"record:all"}))
 
     async def close(self) -> None:
         await self._channel.close()

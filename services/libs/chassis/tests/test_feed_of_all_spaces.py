@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
-from concord_chassis.call.streams import merged, ranges
+from concord_chassis.channel.feed import merged, ranges
 
 
 def test_ranges_hold_every_key_that_is_or_will_be() -> None:
