@@ -1,14 +1,15 @@
 """The session of a command: its space, the form of its output, and a client."""
 
+import inspect
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -89,6 +90,10 @@ class Session:
         """The user's name for the system, under which the witness keeps its pins."""
         return credentials.system_name(self.environ)
 
+    def in_space(self, name: str) -> "Session":
+        """The same session in another space."""
+        return replace(self, space=name)
+
     @contextmanager
     def client(self, role: Role | None = None) -> Iterator["Client"]:
         """A connected client, closed at the end; without a role, of the party in use."""
@@ -111,6 +116,56 @@ class Session:
 
         fields = {**MessageToDict(message), **(beside or {})}
         write_line(json.dumps(fields, indent=2, ensure_ascii=False))
+
+
+SystemSession = Annotated[Session, "of no space of its own"]
+"""The session of a command that has no --space."""
+
+
+class SessionCommands(typer.Typer):
+    """Registers commands. One whose first parameter is its session has the options that make it."""
+
+    def command(self, *named: Any, **settings: Any) -> Callable[[Any], Any]:
+        """As of `typer.Typer`; the function itself stays as it is written."""
+        register = super().command(*named, **settings)
+
+        def registered(command: Callable[..., None]) -> Callable[..., None]:
+            register(_with_its_session(command))
+            return command
+
+        return registered
+
+
+def _with_its_session(command: Callable[..., None]) -> Callable[..., None]:
+    def in_space(
+        ctx: typer.Context, *, space: SpaceOption = None, as_json: JsonOption = False, **given: Any
+    ) -> None:
+        command(Session.of(ctx, space, as_json), **given)
+
+    def of_the_system(ctx: typer.Context, *, as_json: JsonOption = False, **given: Any) -> None:
+        command(Session.of(ctx, None, as_json), **given)
+
+    first, *options = inspect.signature(command).parameters.values()
+    if first.annotation is Session:
+        return with_options(in_space, command, options)
+    if first.annotation == SystemSession:
+        return with_options(of_the_system, command, options)
+    return command
+
+
+def with_options(
+    run: Callable[..., None],
+    command: Callable[..., object],
+    options: Iterable[inspect.Parameter],
+) -> Callable[..., None]:
+    """`run` with the name and help of `command`, and with `options` before its own."""
+    ctx, *own, _given = inspect.signature(run).parameters.values()
+    parameters = [ctx, *options, *own]
+    read: Any = run  # Typer reads these attributes, which a function's type does not know
+    read.__signature__ = inspect.Signature(parameters)
+    read.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    return run
 
 
 def write_line(line: str) -> None:

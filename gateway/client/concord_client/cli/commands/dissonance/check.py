@@ -8,7 +8,7 @@ import typer
 from concord_client.cli.choices import CheckScope
 from concord_client.cli.errors import CommandError
 from concord_client.cli.options import LONG_CHECK
-from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
+from concord_client.cli.session import Session, write_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ NOTHING_NEW = "Nothing was found. What was found before: concord conflicts"
 
 
 def check(
-    ctx: typer.Context,
+    session: Session,
     node: Annotated[
         str,
         typer.Argument(
@@ -55,8 +55,6 @@ def check(
             "--yes", "-y", help="Record what is found in texts without asking, however much it is."
         ),
     ] = False,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Look for statements that disagree. Nothing is resolved by it.
 
@@ -65,7 +63,6 @@ def check(
     """
     from concord.dissonance.v1 import dissonance_pb2
 
-    session = Session.of(ctx, space, as_json)
     request: CheckDissonanceRequest | DetectContradictionsRequest
     if node:
         request = dissonance_pb2.CheckDissonanceRequest(

@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.credentials import Role
 
 
 def check_settings(
-    ctx: typer.Context,
+    session: Session,
     *,
     text_findings: Annotated[
         bool | None,
@@ -19,8 +19,6 @@ def check_settings(
             show_default="as it is",
         ),
     ] = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show or set what the checks that follow a write record. Facts are always compared."""
     from concord.graph.v1.conflict_pb2 import (
@@ -31,7 +29,6 @@ def check_settings(
         SetCheckSettingsResponse,
     )
 
-    session = Session.of(ctx, space, as_json)
     reply: GetCheckSettingsResponse | SetCheckSettingsResponse
     if text_findings is None:
         with session.client() as client:

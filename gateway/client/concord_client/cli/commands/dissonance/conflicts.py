@@ -13,12 +13,12 @@ from concord_client.cli.options import (
     LimitOption,
     PageTokenOption,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, plain_id
 
 
 def conflicts(
-    ctx: typer.Context,
+    session: Session,
     *,
     state: Annotated[
         list[ConflictState] | None,
@@ -40,13 +40,10 @@ def conflicts(
     ] = "",
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List conflicts, newest first."""
     from concord.dissonance.v1.dissonance_pb2 import ListConflictsRequest
 
-    session = Session.of(ctx, space, as_json)
     states = state or (ConflictState.POTENTIAL, ConflictState.CONFIRMED)
     request = ListConflictsRequest(
         states=[each.value_of() for each in states],
@@ -69,19 +66,16 @@ def conflicts(
 
 
 def conflict(
-    ctx: typer.Context,
+    session: Session,
     conflict_id: ConflictArgument,
     *,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show a conflict: both sides with times and sources, who judged it and why."""
     from concord.graph.v1.conflict_pb2 import GetConflictRequest
     from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
-    session = Session.of(ctx, space, as_json)
     at = asked_time(as_of, known_at)
     with session.client() as client:
         reply = client.conflict.GetConflict(GetConflictRequest(id=conflict_id, as_of=at))

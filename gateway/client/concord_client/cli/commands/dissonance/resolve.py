@@ -6,7 +6,7 @@ import typer
 
 from concord_client.cli.choices import ConflictClass
 from concord_client.cli.items import absent
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import plain_id
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def resolve(
-    ctx: typer.Context,
+    session: Session,
     target: Annotated[
         list[str],
         typer.Argument(metavar="ID [ID]", help="A conflict, or two memories or two edges."),
@@ -33,8 +33,6 @@ def resolve(
     ] = None,
     superseded: Annotated[str, typer.Option(metavar="ID", help="The side that gives way.")] = "",
     because: Annotated[str, typer.Option(metavar="TEXT", help="Why.")] = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Resolve a conflict. What defines the agent gives way only when both have signed."""
     from concord.dissonance.v1.dissonance_pb2 import ResolveDissonanceRequest
@@ -49,7 +47,6 @@ def resolve(
         request.pair.CopyFrom(
             ConflictPair(first_id=plain_id(target[0]), second_id=plain_id(target[1]))
         )
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         if resolution is None:
             request.resolution_type = _class_of(client, session, request.conflict_id)

@@ -6,7 +6,7 @@ import typer
 
 from concord_client.cli.choices import CriteriaSet
 from concord_client.cli.dialectic import LONG_RUN, result_of, written_out
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import STDIN, read_stdin
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def review_answer(
-    ctx: typer.Context,
+    session: Session,
     question: Annotated[str, typer.Argument(help="What was asked.")],
     answer: Annotated[str, typer.Argument(help="The answer; - reads it from standard input.")],
     *,
@@ -49,8 +49,6 @@ def review_answer(
     language: Annotated[
         str, typer.Option(metavar="de|en", help="Of the review.", show_default="the question's")
     ] = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Have several different models review an answer, and count what they say."""
     from concord.dissonance.v1.review_pb2 import ReviewAnswerRequest
@@ -67,7 +65,6 @@ def review_answer(
         critical_contradictions=critical,
         language=language,
     )
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         replies = client.dialectic.ReviewAnswer(request, timeout=LONG_RUN)
         if session.as_json:

@@ -7,7 +7,7 @@ import typer
 from concord_client.cli.choices import ConflictClass
 from concord_client.cli.items import absent
 from concord_client.cli.options import LONG_CHECK, ConflictArgument
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import plain_id
 
 ContextOption = Annotated[str, typer.Option("--because", metavar="TEXT", help="Why.")]
@@ -17,21 +17,18 @@ ConflictEtagOption = Annotated[
 
 
 def confirm(
-    ctx: typer.Context,
+    session: Session,
     conflict_id: ConflictArgument,
     *,
     because: ContextOption = "",
     etag: ConflictEtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Say that a conflict is one."""
-    session = Session.of(ctx, space, as_json)
     _review(session, "CONFIRM", conflict_id=conflict_id, etag=etag, context=because)
 
 
 def dismiss(
-    ctx: typer.Context,
+    session: Session,
     conflict_id: Annotated[
         str, typer.Argument(metavar="[CONFLICT]", help="Its id.", show_default=False)
     ] = "",
@@ -46,13 +43,10 @@ def dismiss(
     ] = "",
     because: ContextOption = "",
     etag: ConflictEtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Say that a conflict is none: it does not come back unless a side changes."""
     if bool(conflict_id) == bool(run_id):
         raise typer.BadParameter("name a conflict, or a run with --run.")
-    session = Session.of(ctx, space, as_json)
     if run_id:
         if etag:
             raise typer.BadParameter("--etag goes with a conflict, not with a run.")
@@ -62,21 +56,18 @@ def dismiss(
 
 
 def except_(
-    ctx: typer.Context,
+    session: Session,
     conflict_id: ConflictArgument,
     *,
     because: Annotated[str, typer.Option(metavar="TEXT", help="Why both may stand.")],
     etag: ConflictEtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Let both sides of a conflict stand."""
-    session = Session.of(ctx, space, as_json)
     _review(session, "EXCEPT", conflict_id=conflict_id, etag=etag, context=because)
 
 
 def reclassify(
-    ctx: typer.Context,
+    session: Session,
     conflict_id: ConflictArgument,
     conflict_class: Annotated[
         ConflictClass, typer.Argument(metavar="CLASS", case_sensitive=False, help="What it is.")
@@ -87,11 +78,8 @@ def reclassify(
     ] = "",
     because: ContextOption = "",
     etag: ConflictEtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Say that a conflict is of another class."""
-    session = Session.of(ctx, space, as_json)
     _review(
         session,
         "RECLASSIFY",
@@ -104,15 +92,12 @@ def reclassify(
 
 
 def reopen(
-    ctx: typer.Context,
+    session: Session,
     conflict_id: ConflictArgument,
     *,
     etag: ConflictEtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Take the last review or resolution of a conflict back."""
-    session = Session.of(ctx, space, as_json)
     _review(session, "REOPEN", conflict_id=conflict_id, etag=etag)
 
 

@@ -7,7 +7,7 @@ import typer
 
 from concord_client.cli.dialectic import LONG_RUN, result_of, written_out
 from concord_client.cli.errors import CommandError
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import plain_id, read_stdin
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ STDIN = Path("-")
 
 
 def synthesize(
-    ctx: typer.Context,
+    session: Session,
     question: Annotated[str, typer.Argument(help="What they answer.", show_default=False)] = "",
     *,
     results: Annotated[
@@ -59,8 +59,6 @@ def synthesize(
         str, typer.Option(metavar="RUN", help="Follow a run that has begun, and nothing else.")
     ] = "",
     after: Annotated[int, typer.Option(min=0, help="The last event of it that you have.")] = 0,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Bring together what agents or memories say: what stands, what is resolved, what is open."""
     from concord.dissonance.v1.dialectic_pb2 import (
@@ -81,7 +79,6 @@ def synthesize(
         method=SYNTHESIS_METHOD_MODEL if by_model else SYNTHESIS_METHOD_DETERMINISTIC,
     )
     _keep(request, keep=keep or amend, amend=amend, conflicts=conflicts)
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         replies: Iterator[SynthesizeResponse] | Iterator[ResumeRunResponse]
         if resume:

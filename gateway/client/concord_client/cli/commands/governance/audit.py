@@ -17,7 +17,7 @@ from concord_client.cli.options import (
     PageTokenOption,
     chosen_file,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
+from concord_client.cli.session import Session, SessionCommands, write_line
 from concord_client.cli.values import instant
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from concord_client.trust.audit.store import Difference
     from concord_client.trust.witness import Seen
 
-app = typer.Typer(
+app = SessionCommands(
     no_args_is_help=True,
     help="Read the audit log, take it with you, and check it. Each command first demands that the "
     "log extends what this client saw of it before.",
@@ -36,7 +36,7 @@ app = typer.Typer(
 
 @app.command("log")
 def log(
-    ctx: typer.Context,
+    session: Session,
     *,
     item: Annotated[str, typer.Option(help="Only entries about this item.")] = "",
     action: Annotated[
@@ -52,14 +52,11 @@ def log(
     until: Annotated[str | None, typer.Option(help="Only what happened before then.")] = None,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List what was tried and done on what both principals agreed to, newest first."""
     from concord.governance.v1 import audit_pb2
     from concord.type.v1.type_pb2 import PRINCIPAL_KIND_UNSPECIFIED
 
-    session = Session.of(ctx, space, as_json)
     request = audit_pb2.ListAuditEntriesRequest(
         item_id=item,
         actions=[_action(each) for each in action or ()],
@@ -84,17 +81,14 @@ def log(
 
 @app.command("export")
 def export(
-    ctx: typer.Context,
+    session: Session,
     file: FileArgument = None,
     *,
     out: OutOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Write the whole log as JSON Lines, for `concord audit verify`."""
     from concord_client import private_files
 
-    session = Session.of(ctx, space, as_json)
     path = chosen_file(file, out)
     with governance_session(session) as governance:
         lines = _exported(governance)
@@ -113,7 +107,7 @@ def export(
 
 @app.command("verify")
 def verify(
-    ctx: typer.Context,
+    session: Session,
     file: Annotated[Path, typer.Argument(help="What `concord audit export` wrote.", exists=True)],
     *,
     checkpoint: Annotated[
@@ -142,15 +136,12 @@ def verify(
             "what part of the log it covers.",
         ),
     ] = False,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Check an exported log, offline: hashes, signatures, order, and every rule of governance."""
     from concord_client.cli.governance import verification
 
     if older and store:
         raise typer.BadParameter("--store compares with the log as it stands, not an --older one.")
-    session = Session.of(ctx, space, as_json)
     lines = verification.lines_of(file)
     newest = verification.known(session, checkpoint, genesis, log_key)
     held = newest.older(len(lines) - 1) if older else newest
@@ -172,17 +163,14 @@ def verify(
 
 @app.command("proof")
 def proof(
-    ctx: typer.Context,
+    session: Session,
     index: Annotated[int, typer.Argument(metavar="N", min=0, help="The entry, from 0.")],
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Prove that an entry is in the log: its leaf and its way up to the signed root."""
     from google.protobuf.json_format import MessageToDict
 
     from concord_client.cli.governance.log_entry import proved
 
-    session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
         seen, reply = proved(governance, index)
     if session.as_json:

@@ -6,7 +6,7 @@ import typer
 
 from concord_client.cli.choices import ProposalStatus
 from concord_client.cli.options import LimitOption, PageTokenOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.situation import (
     ErrorOption,
     FileOption,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def proposals(
-    ctx: typer.Context,
+    session: Session,
     *,
     status: Annotated[
         list[ProposalStatus] | None,
@@ -34,13 +34,10 @@ def proposals(
     item: Annotated[str, typer.Option(help="Only those that touch this item.")] = "",
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List proposals, newest first."""
     from concord.governance.v1.proposal_pb2 import ListProposalsRequest
 
-    session = Session.of(ctx, space, as_json)
     request = ListProposalsRequest(
         statuses=[each.value_of() for each in status or ()],
         item_id=item,
@@ -60,14 +57,12 @@ def proposals(
 
 
 def briefing(
-    ctx: typer.Context,
+    session: Session,
     *,
     path: FileOption = "",
     error: ErrorOption = "",
     said: TextOption = "",
     session_id: SessionOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Say what waits for an answer or a review, which conflicts are open, and what matters here.
 
@@ -75,7 +70,6 @@ def briefing(
     """
     from concord.governance.v1.proposal_pb2 import GetBriefingRequest
 
-    session = Session.of(ctx, space, as_json)
     here = situation(path, error, said, session_id)
     with session.client() as client:
         reply = client.proposals.GetBriefing(GetBriefingRequest())

@@ -7,7 +7,7 @@ import typer
 from concord_client.cli.errors import CommandError, or_propose
 from concord_client.cli.items import found_item
 from concord_client.cli.options import EtagOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 
 if TYPE_CHECKING:
     from concord.type.v1.type_pb2 import Edge, Node
@@ -16,20 +16,17 @@ if TYPE_CHECKING:
 
 
 def delete(
-    ctx: typer.Context,
+    session: Session,
     item: Annotated[
         str, typer.Argument(metavar="ID", help="An edge's or node's id, or a node's name.")
     ],
     *,
     cascade: Annotated[bool, typer.Option("--cascade", help="A node's edges with it.")] = False,
     etag: EtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Delete an edge, or a node; a memory is forgotten or erased."""
     from concord.type.v1.type_pb2 import Edge, Memory
 
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         found = found_item(client, session, item)
         if isinstance(found, Memory):

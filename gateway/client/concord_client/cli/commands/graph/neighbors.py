@@ -8,7 +8,7 @@ from concord_client.cli.choices import Direction
 from concord_client.cli.items import demand_found
 from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption
 from concord_client.cli.render.walk_page import show_neighbors, show_paths
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import END_HELP, asked_time, edge_end
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ AllOption = Annotated[bool, typer.Option("--all", help="Superseded edges too.")]
 
 
 def neighbors(
-    ctx: typer.Context,
+    session: Session,
     start: Annotated[str, typer.Argument(help=END_HELP)],
     *,
     relation: RelationOption = None,
@@ -34,13 +34,10 @@ def neighbors(
     everything: AllOption = False,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Walk from an item: its edges, the most relevant first."""
     from concord.graph.v1.graph_pb2 import QueryNeighborsRequest
 
-    session = Session.of(ctx, space, as_json)
     request = QueryNeighborsRequest(
         start=edge_end(start),
         direction=direction.value_of(),
@@ -60,7 +57,7 @@ def neighbors(
 
 
 def path(
-    ctx: typer.Context,
+    session: Session,
     start: Annotated[str, typer.Argument(metavar="A", help=END_HELP)],
     end: Annotated[str, typer.Argument(metavar="B", help=END_HELP)],
     *,
@@ -71,13 +68,10 @@ def path(
     everything: AllOption = False,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Find how two items hang together: the shortest paths first."""
     from concord.graph.v1.graph_pb2 import FindPathRequest
 
-    session = Session.of(ctx, space, as_json)
     request = FindPathRequest(
         start=edge_end(start),
         end=edge_end(end),

@@ -7,7 +7,7 @@ import typer
 
 from concord_client.cli.choices import TemporalClass
 from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption, PageTokenOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def relation(
-    ctx: typer.Context,
+    session: Session,
     name: Annotated[str, typer.Argument(help="What edges call it, such as LIVES_IN.")],
     *,
     functional: Annotated[
@@ -38,15 +38,12 @@ def relation(
         list[str] | None,
         typer.Option(help="Values that exclude one another, as 'alive|dead'; '' takes all away."),
     ] = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Declare what holds of a relation; what no option says stays as it was declared."""
     from concord.graph.v1.relation_pb2 import DeclareRelationRequest, ExclusiveSet, ExclusiveSets
 
     from concord_client.cli.render.gave_way import show_gave_way
 
-    session = Session.of(ctx, space, as_json)
     asked = DeclareRelationRequest(name=name, functional=functional, transitive=transitive)
     if temporal_class:
         asked.temporal_class = temporal_class.value_of()
@@ -63,14 +60,12 @@ def relation(
 
 
 def relations(
-    ctx: typer.Context,
+    session: Session,
     *,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List the relations that were declared.
 
@@ -80,7 +75,6 @@ def relations(
 
     from concord_client.cli.render.page import show_more
 
-    session = Session.of(ctx, space, as_json)
     request = ListRelationsRequest(
         page_size=limit, page_token=page_token, as_of=asked_time(as_of, known_at)
     )

@@ -17,7 +17,7 @@ from concord_client.cli.options import (
     ValidFromOption,
     ValidUntilOption,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import STDIN, instant, read_stdin, stated_fact, stated_sources
 from concord_client.links import with_links
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def add(
-    ctx: typer.Context,
+    session: Session,
     text: Annotated[str, typer.Argument(help='What to remember; "-" reads standard input.')],
     *,
     own_id: Annotated[
@@ -74,8 +74,6 @@ def add(
     ] = None,
     derived_from: DerivedFromOption = None,
     session_id: Annotated[str | None, typer.Option("--session", help="Session id.")] = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Remember a text."""
     from concord.graph.v1.memory_pb2 import AddMemoryRequest
@@ -108,7 +106,6 @@ def add(
         category=category or "",
         session_id=session_id or "",
     )
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         reply = client.memory.AddMemory(AddMemoryRequest(memory=memory))
         settle(client, reply.token)

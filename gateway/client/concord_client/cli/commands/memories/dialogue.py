@@ -12,7 +12,7 @@ from concord_client.cli.options import (
     LimitOption,
     PageTokenOption,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import STDIN, asked_time, instant, read_stdin
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def say(
-    ctx: typer.Context,
+    session: Session,
     session_id: Annotated[str, typer.Argument(metavar="SESSION", help="Whose dialogue.")],
     speaker: Annotated[str, typer.Argument(help="Who says it.")],
     text: Annotated[str, typer.Argument(help='What; "-" reads standard input.')],
@@ -31,8 +31,6 @@ def say(
         TurnRole | None,
         typer.Option(case_sensitive=False, help="In which role.", show_default="person"),
     ] = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Keep a turn at the end of a dialogue; nobody can reword it."""
     from concord.graph.v1.dialogue_pb2 import AppendDialogueRequest, DialogueTurn
@@ -41,7 +39,6 @@ def say(
     from concord_client.cli.render.page import show
     from concord_client.cli.render.page import text as shown
 
-    session = Session.of(ctx, space, as_json)
     turn = DialogueTurn(
         speaker=speaker,
         content=read_stdin().rstrip("\n") if text == STDIN else text,
@@ -62,20 +59,17 @@ def say(
 
 
 def dialogue(
-    ctx: typer.Context,
+    session: Session,
     session_id: Annotated[str, typer.Argument(metavar="SESSION", help="Whose dialogue.")],
     *,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show what was said in a session, in its order."""
     from concord.graph.v1.dialogue_pb2 import ListDialogueRequest
 
-    session = Session.of(ctx, space, as_json)
     request = ListDialogueRequest(
         session_id=session_id,
         as_of=asked_time(as_of, known_at),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.options import AsOfOption, KnownAtOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, instant
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def episode(
-    ctx: typer.Context,
+    session: Session,
     query: Annotated[str, typer.Argument(help="What was asked or tried.")],
     *,
     reward: Annotated[
@@ -26,15 +26,12 @@ def episode(
         typer.Option(metavar="ID", help="A memory that it is about; may be repeated."),
     ] = None,
     session_id: Annotated[str, typer.Option("--session", help="Session id.")] = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Keep what was tried and how it went."""
     from concord.graph.v1.episode_pb2 import AddEpisodeRequest
 
     from concord_client.cli.render.page import show, text
 
-    session = Session.of(ctx, space, as_json)
     request = AddEpisodeRequest(
         query=query,
         reward=reward,
@@ -51,7 +48,7 @@ def episode(
 
 
 def episodes(
-    ctx: typer.Context,
+    session: Session,
     *,
     since: Annotated[str | None, typer.Option(help="Not before this time (ISO 8601).")] = None,
     session_id: Annotated[str, typer.Option("--session", help="Only of this session.")] = "",
@@ -59,13 +56,10 @@ def episodes(
     skip: Annotated[int, typer.Option(min=0, help="Leave out the newest.")] = 0,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List what was tried, the newest first."""
     from concord.graph.v1.episode_pb2 import ListEpisodesRequest
 
-    session = Session.of(ctx, space, as_json)
     request = ListEpisodesRequest(
         since=instant(since),
         session_id=session_id,

@@ -14,7 +14,7 @@ from concord_client.cli.options import (
     MemoryArgument,
     PageTokenOption,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, plain_id
 
 if TYPE_CHECKING:
@@ -27,21 +27,18 @@ RECEIPT_TIMEOUT = 120.0
 
 
 def erase(
-    ctx: typer.Context,
+    session: Session,
     memory_id: MemoryArgument,
     *,
     reason: Annotated[str, typer.Option(help="Why; kept in the receipt.")] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     wait: Annotated[bool, typer.Option(help="Wait until every store has confirmed.")] = True,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Take out for good what a memory says: every version, in every store. Nothing undoes it."""
     from concord.graph.v1.memory_pb2 import EraseMemoryRequest
 
     from concord_client.cli.render.gave_way import show_gave_way
 
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         memory = found_memory(client, session, memory_id)
         if not yes:
@@ -62,15 +59,12 @@ def erase(
 
 
 def receipt(
-    ctx: typer.Context,
+    session: Session,
     memory_id: MemoryArgument,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show which stores have confirmed that they hold nothing more of an erased memory."""
     from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         reply = _receipt(client, plain_id(memory_id))
     if session.as_json:
@@ -85,15 +79,13 @@ def receipt(
 
 
 def history(
-    ctx: typer.Context,
+    session: Session,
     memory_id: MemoryArgument,
     *,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List a memory's versions, the newest first; what was known at a time are those up to it.
 
@@ -103,7 +95,6 @@ def history(
 
     from concord_client.cli.render.page import show, show_more, table, text, when
 
-    session = Session.of(ctx, space, as_json)
     request = GetMemoryHistoryRequest(
         id=plain_id(memory_id),
         page_size=limit,

@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.credentials import Role
 
 
 def feedback(
-    ctx: typer.Context,
+    session: Session,
     query_id: Annotated[str, typer.Argument(help="From the end of `concord integrative`.")],
     *,
     helpful: Annotated[
@@ -17,8 +17,6 @@ def feedback(
         typer.Option("--helpful/--unhelpful", help="Whether it helped; neither is not counted."),
     ] = None,
     reason: Annotated[str, typer.Option(help="Why.")] = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Say whether the results of an integrative search helped. One vote a query moves nothing."""
     from concord.search.v1 import feedback_pb2
@@ -28,7 +26,6 @@ def feedback(
         True: feedback_pb2.HELPFULNESS_HELPFUL,
         False: feedback_pb2.HELPFULNESS_UNHELPFUL,
     }
-    session = Session.of(ctx, space, as_json)
     request = feedback_pb2.SubmitFeedbackRequest(
         query_id=query_id, helpfulness=said[helpful], reason=reason
     )
@@ -44,15 +41,13 @@ def feedback(
 
 
 def calibrate(
-    ctx: typer.Context,
+    session: Session,
     *,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would change, and why. The default.")
     ] = False,
     apply: Annotated[bool, typer.Option("--apply", help="Move the weight.")] = False,
     revert: Annotated[bool, typer.Option("--revert", help="Take the last move back.")] = False,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Move the constitutive weight by the evidence of votes, or show how it would move."""
     from concord.search.v1 import feedback_pb2
@@ -63,7 +58,6 @@ def calibrate(
     request = feedback_pb2.RecalibrateRequest(
         action=feedback_pb2.RecalibrateAction.Value(f"RECALIBRATE_ACTION_{action}")
     )
-    session = Session.of(ctx, space, as_json)
     with session.client(Role.ADMIN) as client:
         reply = client.feedback.Recalibrate(request)
     if session.as_json:

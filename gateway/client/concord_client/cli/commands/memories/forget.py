@@ -2,12 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-import typer
-
 from concord_client.cli.errors import or_propose
 from concord_client.cli.items import found_memory
 from concord_client.cli.options import EtagOption, MemoryArgument
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 
 if TYPE_CHECKING:
     from concord.graph.v1.memory_pb2 import ForgetMemoryResponse, RestoreMemoryResponse
@@ -16,19 +14,16 @@ if TYPE_CHECKING:
 
 
 def forget(
-    ctx: typer.Context,
+    session: Session,
     memory_id: MemoryArgument,
     *,
     etag: EtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Forget a memory: reads leave it out until `concord restore` brings it back."""
     from concord.graph.v1.memory_pb2 import ForgetMemoryRequest
 
     from concord_client.cli.render.page import show, text
 
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         memory = found_memory(client, session, memory_id)
         request = ForgetMemoryRequest(id=memory.id, etag=etag or memory.etag)
@@ -40,17 +35,14 @@ def forget(
 
 
 def restore(
-    ctx: typer.Context,
+    session: Session,
     memory_id: MemoryArgument,
     *,
     etag: EtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Bring a forgotten memory back."""
     from concord.graph.v1.memory_pb2 import RestoreMemoryRequest
 
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         memory = found_memory(client, session, memory_id)
         request = RestoreMemoryRequest(id=memory.id, etag=etag or memory.etag)

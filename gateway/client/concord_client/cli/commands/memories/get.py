@@ -6,7 +6,7 @@ import typer
 
 from concord_client.cli.items import absent
 from concord_client.cli.options import AsOfOption, KnownAtOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, plain_id
 
 if TYPE_CHECKING:
@@ -16,18 +16,15 @@ if TYPE_CHECKING:
 
 
 def get(
-    ctx: typer.Context,
+    session: Session,
     item: Annotated[
         str, typer.Argument(metavar="ID", help="A memory's, node's or edge's id, or a node's name.")
     ],
     *,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show one item: a memory, else a node or an edge."""
-    session = Session.of(ctx, space, as_json)
     at = asked_time(as_of, known_at)
     with session.client() as client:
         near = _look_up(client, session, item, at)

@@ -7,12 +7,12 @@ import typer
 
 from concord_client.cli.choices import HealthStatus
 from concord_client.cli.options import AsOfOption, KnownAtOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
 
 
 def health(
-    ctx: typer.Context,
+    session: Session,
     *,
     status: Annotated[
         list[HealthStatus] | None,
@@ -21,13 +21,10 @@ def health(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Most memories listed.")] = 50,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show which memories are at risk, stale or connected with nothing. Nothing counts as read."""
     from concord.search.v1.health_pb2 import AssessHealthRequest
 
-    session = Session.of(ctx, space, as_json)
     request = AssessHealthRequest(
         statuses=[each.value_of() for each in status or ()],
         page_size=limit,

@@ -7,7 +7,7 @@ import typer
 
 from concord_client.cli.items import absent
 from concord_client.cli.options import AsOfOption, KnownAtOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, item_id
 
 MOST_ASKED = 500
@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 
 
 def lineage(
-    ctx: typer.Context,
+    session: Session,
     item: Annotated[str, typer.Argument(metavar="ID", help="Any memory or edge of the chain.")],
     *,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show what replaced what: the whole chain around an item, oldest first."""
     from concord.graph.v1.lineage_pb2 import GetLineageRequest
@@ -36,7 +34,6 @@ def lineage(
 
     from concord_client.cli.render.page import show
 
-    session = Session.of(ctx, space, as_json)
     asked, at = item_id(item) or item, asked_time(as_of, known_at)
     with session.client() as client:
         reply = client.lineage.GetLineage(GetLineageRequest(id=asked, as_of=at))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.options import ValidFromOption, ValidUntilOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import (
     END_HELP,
     LINEAGE,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def link(
-    ctx: typer.Context,
+    session: Session,
     source: Annotated[str, typer.Argument(help=f"{END_HELP} A new name makes a node.")],
     relation: Annotated[
         str, typer.Argument(help=f'E.g. "WORKS_AT"; between memories also {", ".join(LINEAGE)}.')
@@ -38,11 +38,8 @@ def link(
         typer.Option("--property", metavar="NAME=VALUE", help="VALUE is JSON, else text."),
     ] = None,
     context: Annotated[str, typer.Option(help="Why (lineage only).")] = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Link two things; between two memories, say which replaced which."""
-    session = Session.of(ctx, space, as_json)
     if relation.upper() in LINEAGE:
         if weight is not None or valid_from or valid_until or prop:
             raise typer.BadParameter("lineage has no weight, time or properties of its own.")

@@ -13,7 +13,7 @@ from concord_client.cli.options import (
     OriginOption,
     PageTokenOption,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SHOWN_CHARACTERS = 160
 
 
 def list_(
-    ctx: typer.Context,
+    session: Session,
     *,
     nodes: Annotated[bool, typer.Option("--nodes", help="Nodes, by name.")] = False,
     edges: Annotated[bool, typer.Option("--edges", help="Edges, the oldest first.")] = False,
@@ -68,8 +68,6 @@ def list_(
     page_token: PageTokenOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List memories, the newest first; with --nodes or --edges those. Nothing counts as read.
 
@@ -95,7 +93,6 @@ def list_(
     of_nodes: dict[str, object] = {"--label": label}
     page: dict[str, Any] = {"page_size": limit, "page_token": page_token}
     page["as_of"] = asked_time(as_of, known_at)
-    session = Session.of(ctx, space, as_json)
     if nodes:
         _demand_none(of_memories | of_edges | of_both, "nodes")
         _nodes(session, graph_pb2.ListNodesRequest(label=label or "", **page))

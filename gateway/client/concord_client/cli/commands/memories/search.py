@@ -8,7 +8,7 @@ from concord_client.cli.choices import MemoryKind
 from concord_client.cli.options import AsOfOption, InSessionOption, KnownAtOption, OriginOption
 from concord_client.cli.render.page import show, text
 from concord_client.cli.render.search_page import show_results
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def search(
-    ctx: typer.Context,
+    session: Session,
     query: Annotated[str, typer.Argument(help="What you want to know.")],
     *,
     history: Annotated[
@@ -54,8 +54,6 @@ def search(
     session_id: InSessionOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Find memories by meaning and by words, and say why each came up."""
     from concord.search.v1 import search_pb2
@@ -66,7 +64,6 @@ def search(
 
     if history and everything:
         raise typer.BadParameter("--history and --all exclude each other.")
-    session = Session.of(ctx, space, as_json)
     mode = "HISTORY" if history else "INCLUDE" if everything else "EXCLUDE"
     request = search_pb2.SearchRequest(
         query=query,

@@ -20,7 +20,7 @@ from concord_client.cli.options import (
     ValidFromOption,
     ValidUntilOption,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import instant
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ PATHS = OF_MEMORY | OF_EDGE | OF_NODE
 
 
 def update(
-    ctx: typer.Context,
+    session: Session,
     item: Annotated[
         str, typer.Argument(metavar="ID", help="A memory's, node's or edge's id, or a node's name.")
     ],
@@ -108,8 +108,6 @@ def update(
         typer.Option(metavar="OPTION", help='Take away what this option sets, such as "tag".'),
     ] = None,
     etag: EtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Change what is said about an item: only what the options name; a memory keeps its history."""
     from concord_client.cli.values import (
@@ -148,7 +146,6 @@ def update(
     changed |= _cleared(clear or [], changed)
     if not changed and not any(links.values()):
         raise typer.BadParameter("say what changes, such as --content TEXT.")
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         found = found_item(client, session, item)
         if any(links.values()):

@@ -6,7 +6,7 @@ import typer
 
 from concord_client.cli.choices import Importance
 from concord_client.cli.options import AsOfOption, KnownAtOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
 
 if TYPE_CHECKING:
@@ -16,15 +16,13 @@ if TYPE_CHECKING:
 
 
 def hold(
-    ctx: typer.Context,
+    session: Session,
     text: Annotated[str, typer.Argument(help="What to hold in mind.")],
     *,
     importance: Annotated[
         Importance, typer.Option(case_sensitive=False, help="What is high is never evicted.")
     ] = Importance.MEDIUM,
     session_id: Annotated[str, typer.Option("--session", help="Session id.")] = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Hold a text in working memory; what matters least makes room for it."""
     from concord.graph.v1.working_memory_pb2 import PutWorkingMemoryRequest
@@ -32,7 +30,6 @@ def hold(
     from concord_client.cli.render.page import lines, show
     from concord_client.cli.render.page import text as shown
 
-    session = Session.of(ctx, space, as_json)
     request = PutWorkingMemoryRequest(
         content=text, importance=importance.value_of(), session_id=session_id
     )
@@ -46,7 +43,7 @@ def hold(
 
 
 def working(
-    ctx: typer.Context,
+    session: Session,
     *,
     stale: Annotated[bool, typer.Option("--stale", help="What was evicted.")] = False,
     remove: Annotated[
@@ -59,8 +56,6 @@ def working(
     session_id: Annotated[str, typer.Option("--session", help="Only of this session.")] = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show what working memory holds, the most important first."""
     from concord.graph.v1.working_memory_pb2 import (
@@ -68,7 +63,6 @@ def working(
         ListWorkingMemoryRequest,
     )
 
-    session = Session.of(ctx, space, as_json)
     request = ListWorkingMemoryRequest(
         stale=stale, session_id=session_id, page_size=200, as_of=asked_time(as_of, known_at)
     )

@@ -21,7 +21,7 @@ from concord_client.cli.options import (
     OutOption,
     chosen_file,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Form(StrEnum):
 
 
 def export(
-    ctx: typer.Context,
+    session: Session,
     file: FileArgument = None,
     *,
     out: OutOption = None,
@@ -60,8 +60,6 @@ def export(
     ] = Form.STATE,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Write what is in the space, with --as-of only what held then, as JSON Lines.
 
@@ -71,7 +69,6 @@ def export(
     from concord.graph.v1.space_pb2 import ExportSpaceRequest
     from google.protobuf.json_format import MessageToJson
 
-    session = Session.of(ctx, space, as_json)
     request = ExportSpaceRequest(as_of=asked_time(as_of, known_at), form=form.asked.value_of())
     count = 0
     path = chosen_file(file, out)

@@ -10,7 +10,7 @@ from concord_client.cli.dry_run import show_dry_run
 from concord_client.cli.errors import CommandError
 from concord_client.cli.index_wait import await_index
 from concord_client.cli.left_out import left_out_json, show_left_out, show_remarks
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.importers.form import Format, Origin
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ MOST_PLACES = 5
 
 
 def import_(
-    ctx: typer.Context,
+    session: Session,
     path: Annotated[
         Path,
         typer.Argument(
@@ -81,8 +81,6 @@ def import_(
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait until search finds all of it.")
     ] = True,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Remember JSON Lines, CSV, Markdown notes, a chat transcript or another memory's export.
 
@@ -110,7 +108,6 @@ def import_(
 
     if origin and form is not Format.AUTO:
         raise typer.BadParameter("--from says what it is: leave --format out.")
-    session = Session.of(ctx, space, as_json)
     known = origin or (detected(path) if form is Format.AUTO else form)
     if dry_run:
         raise typer.Exit(show_dry_run(session, read(path, known, session_id or "")))

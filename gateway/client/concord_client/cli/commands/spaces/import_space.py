@@ -8,7 +8,7 @@ import typer
 from concord_client import credentials
 from concord_client.cli.errors import CommandError
 from concord_client.cli.index_wait import await_index
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 
 if TYPE_CHECKING:
     from concord_client.client import Client
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def import_space(
-    ctx: typer.Context,
+    session: Session,
     path: Annotated[
         Path,
         typer.Argument(exists=True, dir_okay=False, help="What `export --form full` wrote."),
@@ -44,8 +44,6 @@ def import_space(
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait until search finds all of it.")
     ] = True,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Bring a whole space, with all its history, into one that was never used.
 
@@ -55,7 +53,6 @@ def import_space(
     from concord_client.cli.render.progress import bar
     from concord_client.transfer import import_space as send
 
-    session = Session.of(ctx, space, as_json)
     export = _looked_at(path)
     signed = _signed(export, grant)
     with session.client() as client:

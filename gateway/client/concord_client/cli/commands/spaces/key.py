@@ -8,7 +8,7 @@ import typer
 from concord_client.cli.choices import KeyScope, Origin, PrincipalKind
 from concord_client.cli.errors import CommandError
 from concord_client.cli.options import KEPT_NOWHERE, LimitOption, PageTokenOption, SaveOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session, SessionCommands
 from concord_client.cli.values import instant, period
 from concord_client.credentials import (
     DEFAULT_SPACE,
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from concord.governance.v1.access_pb2 import CreateKeyResponse, Key
     from google.protobuf.timestamp_pb2 import Timestamp
 
-app = typer.Typer(no_args_is_help=True, help="Make, list and revoke the API keys of a space.")
+app = SessionCommands(no_args_is_help=True, help="Make, list and revoke the API keys of a space.")
 
 
 @app.command("create")
 def create(
-    ctx: typer.Context,
+    session: Session,
     *,
     principal: Annotated[str, typer.Option(help="Whom the key stands for.")] = "",
     kind: Annotated[
@@ -74,14 +74,11 @@ def create(
         ),
     ] = "",
     keep: SaveOption = False,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Make a key for a space. It opens within a second, and is shown once."""
     from concord.governance.v1.access_pb2 import CreateKeyRequest
     from concord.type.v1.type_pb2 import ORIGIN_UNSPECIFIED, PRINCIPAL_KIND_UNSPECIFIED
 
-    session = Session.of(ctx, space, as_json)
     if bool(rotate) == bool(principal or kind or scopes or origin):
         raise typer.BadParameter("write --principal, --kind and --scopes, or --rotate ID.")
     if overlap and not rotate:
@@ -115,15 +112,13 @@ def create(
 
 @app.command("list")
 def list_(
-    ctx: typer.Context,
+    session: Session,
     *,
     ended: Annotated[
         bool, typer.Option("--all", help="Those that expired or were revoked, too.")
     ] = False,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List the keys of a space, newest first; none of them can be read back. --json says more: the
     kind and origin of each."""
@@ -131,7 +126,6 @@ def list_(
 
     from concord_client.cli.render.page import show, show_more, table, text, when, word
 
-    session = Session.of(ctx, space, as_json)
     request = ListKeysRequest(
         space=_space(session), include_ended=ended, page_size=limit, page_token=page_token
     )
@@ -158,18 +152,14 @@ def list_(
 
 @app.command("revoke")
 def revoke(
-    ctx: typer.Context,
+    session: Session,
     key_id: Annotated[str, typer.Argument(metavar="ID", help="As `concord key list` shows it.")],
-    *,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Revoke a key for ever. Within 5 seconds it opens nothing more."""
     from concord.governance.v1.access_pb2 import RevokeKeyRequest
 
     from concord_client.cli.render.page import show, text
 
-    session = Session.of(ctx, space, as_json)
     with session.client(Role.KEY_MAKER) as client:
         reply = client.access.RevokeKey(RevokeKeyRequest(key_id=key_id))
     if session.as_json:

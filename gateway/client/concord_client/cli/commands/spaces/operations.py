@@ -6,7 +6,7 @@ import typer
 
 from concord_client.cli.choices import ChangeType
 from concord_client.cli.options import PageTokenOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import instant
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def operations(
-    ctx: typer.Context,
+    session: Session,
     item: Annotated[
         str, typer.Argument(metavar="[ID]", help="Only this item.", show_default=False)
     ] = "",
@@ -31,13 +31,10 @@ def operations(
     ] = False,
     limit: Annotated[int, typer.Option(min=1, max=500, help="Most operations shown.")] = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List who changed what and when, newest first: digests, never content."""
     from concord.graph.v1.space_pb2 import ListOperationsRequest
 
-    session = Session.of(ctx, space, as_json)
     request = ListOperationsRequest(
         item_id=item,
         principal=principal,

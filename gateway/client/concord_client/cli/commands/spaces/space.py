@@ -9,7 +9,7 @@ import typer
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import PassphraseOption, Slot
 from concord_client.cli.options import KEPT_NOWHERE, LimitOption, PageTokenOption, SaveOption
-from concord_client.cli.session import JsonOption, Session, write_line
+from concord_client.cli.session import Session, SessionCommands, SystemSession, write_line
 from concord_client.credentials import (
     ENROLMENT_VARIABLE,
     CredentialsError,
@@ -22,25 +22,23 @@ from concord_client.credentials import (
 if TYPE_CHECKING:
     from concord.governance.v1.access_pb2 import CreateSpaceResponse
 
-app = typer.Typer(no_args_is_help=True, help="Make, list and delete spaces, as the operator.")
+app = SessionCommands(no_args_is_help=True, help="Make, list and delete spaces, as the operator.")
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The space's name.")]
 
 
 @app.command("create")
 def create(
-    ctx: typer.Context,
+    session: SystemSession,
     name: NameArgument,
     *,
     keep: SaveOption = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Make a space, and the one-time secret for its genesis (`concord principal enrol`)."""
     from concord.governance.v1.access_pb2 import CreateSpaceRequest
 
     from concord_client.cli.render.page import show, text
 
-    session = Session.of(ctx, None, as_json)
     if keep:
         demand_savable(session.environ)
     with session.client(Role.OPERATOR) as client:
@@ -59,19 +57,17 @@ def create(
 
 @app.command("list")
 def list_(
-    ctx: typer.Context,
+    session: SystemSession,
     *,
     deleted: Annotated[bool, typer.Option("--all", help="Deleted ones, too.")] = False,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    as_json: JsonOption = False,
 ) -> None:
     """List the spaces by name."""
     from concord.governance.v1.access_pb2 import ListSpacesRequest
 
     from concord_client.cli.render.page import show, show_more, table, text, when
 
-    session = Session.of(ctx, None, as_json)
     request = ListSpacesRequest(include_deleted=deleted, page_size=limit, page_token=page_token)
     with session.client(Role.OPERATOR) as client:
         reply = client.access.ListSpaces(request)
@@ -93,7 +89,7 @@ def list_(
 
 @app.command("delete")
 def delete(
-    ctx: typer.Context,
+    session: SystemSession,
     name: NameArgument,
     *,
     typed: Annotated[
@@ -119,7 +115,6 @@ def delete(
         typer.Option(help="The statement that both slots signed elsewhere.", exists=True),
     ] = None,
     passphrase_fd: PassphraseOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Delete a space for ever: keys are revoked, what it remembers is erased.
 
@@ -128,7 +123,7 @@ def delete(
     """
     from concord_client.cli.governance import deletion
 
-    session = Session.of(ctx, name, as_json)
+    session = session.in_space(name)
     keys = deletion.DeletionKeys(session, agent, human, passphrase_fd)
     if sign_only is not None:
         write_line(keys.signed_by(sign_only, join).decode())

@@ -22,7 +22,7 @@ from concord_client.cli.services import (
     not_indexed,
     serves,
 )
-from concord_client.cli.session import JsonOption, Party, Session, write_line
+from concord_client.cli.session import Party, Session, SystemSession, write_line
 from concord_client.credentials import (
     FILE_NAME,
     LOCK_NAME,
@@ -57,12 +57,11 @@ class Finding:
 
 
 def doctor(
-    ctx: typer.Context,
+    session: SystemSession,
     *,
     port: Annotated[
         int, typer.Option(min=1, max=65534, help="The gRPC port that `up` takes.")
     ] = 7600,
-    as_json: JsonOption = False,
 ) -> None:
     """Find what is wrong with this installation, running or not, and say what to do.
 
@@ -70,7 +69,6 @@ def doctor(
     backups; of a running system also at its services, feeds, judges, and whether each index holds
     what the graph remembers. Changes nothing. Ends with 1 if something is wrong.
     """
-    session = Session.of(ctx, None, as_json)
     found, runs = _local(session, port)
     if runs:
         found += _running(session)

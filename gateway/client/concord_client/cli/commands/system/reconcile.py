@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.errors import CommandError
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.credentials import Role
 
 if TYPE_CHECKING:
@@ -15,16 +15,13 @@ RECONCILE_TIMEOUT = 3600.0
 
 
 def reconcile(
-    ctx: typer.Context,
+    session: Session,
     *,
     repair: Annotated[bool, typer.Option("--repair", help="Mend what differs.")] = False,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Prove that the index holds what the graph remembers, or say what differs and mend it."""
     from concord.search.v1.search_pb2 import ReconcileIndexRequest
 
-    session = Session.of(ctx, space, as_json)
     with session.client(Role.ADMIN) as client:
         request = ReconcileIndexRequest(repair=repair)
         reply = client.index.ReconcileIndex(request, timeout=RECONCILE_TIMEOUT)

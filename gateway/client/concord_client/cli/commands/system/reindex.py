@@ -8,7 +8,7 @@ import typer
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.options import LimitOption, PageTokenOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.credentials import Role
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class SpareVersion(StrEnum):
 
 
 def reindex(
-    ctx: typer.Context,
+    session: Session,
     *,
     model: Annotated[
         str, typer.Option(help="The id of an embedding model; `concord status` lists them.")
@@ -43,15 +43,12 @@ def reindex(
         typer.Option(help="Drop the former version, or the next one and its building."),
     ] = None,
     wait: Annotated[bool, typer.Option(help="Wait until the new version serves.")] = True,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Build the search index anew beside the one that answers, and swap the two."""
     from concord.search.v1.search_pb2 import ReindexRequest
 
     if sum((bool(model), rollback, drop is not None)) > 1:
         raise CommandError("Give one of --model, --rollback and --drop.")
-    session = Session.of(ctx, space, as_json)
     if drop is not None:
         _drop(session, drop)
         return
@@ -116,18 +113,15 @@ def _of_role(status: "GetIndexStatusResponse", name: str) -> "IndexVersion | Non
 
 
 def parked(
-    ctx: typer.Context,
+    session: Session,
     *,
     retry: Annotated[bool, typer.Option("--retry", help="Try the first 100 again now.")] = False,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List the changes that the index could not take, with the reasons, or try them again."""
     from concord.search.v1.search_pb2 import ListParkedChangesRequest
 
-    session = Session.of(ctx, space, as_json)
     if retry:
         _retry(session)
         return

@@ -26,7 +26,7 @@ from concord_client.cli.services import (
     not_indexed,
     serves,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption, demand_embedded, write_line
+from concord_client.cli.session import Session, SystemSession, demand_embedded, write_line
 from concord_client.cli.values import asked_time
 from concord_client.credentials import DATA_VARIABLE, data_directory
 
@@ -47,7 +47,7 @@ ROLLED_BACK = (
 
 
 def up(
-    ctx: typer.Context,
+    session: SystemSession,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -63,7 +63,6 @@ def up(
             min=0, max=65534, help="gRPC port; HTTP listens on the next one. 0 takes any two."
         ),
     ] = DEFAULT_PORT,
-    as_json: JsonOption = False,
 ) -> None:
     """Start the whole of Concord in one process on this machine, until Ctrl-C or SIGTERM.
 
@@ -72,7 +71,6 @@ def up(
     undo_retention_days and approval_timeout_hours.
     """
     began = time.monotonic()
-    session = Session.of(ctx, None, as_json)
     demand_embedded()
     from concord_embedded.up import up as run
 
@@ -95,19 +93,16 @@ def typed_as(data: Path, environ: Mapping[str, str]) -> str:
 
 
 def status(
-    ctx: typer.Context,
+    session: Session,
     *,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show whether Concord serves, what the space holds or held, and how far its index is now."""
     from concord.dissonance.v1.dissonance_pb2 import ListJudgesRequest
     from concord.graph.v1.space_pb2 import CountByTypeRequest
     from concord.search.v1.search_pb2 import GetIndexStatusRequest
 
-    session = Session.of(ctx, space, as_json)
     asked = CountByTypeRequest(as_of=asked_time(as_of, known_at))
     with session.client() as client:
         serving = {name: serves(client, name) for name in SERVICES}
