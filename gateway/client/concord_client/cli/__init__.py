@@ -8,6 +8,8 @@ A command imports its modules when it runs, so that other commands start at once
 import os
 import sys
 
+from concord_client.cli.errors import BROKEN_PIPE, discard_output, is_lost_output
+
 
 def main() -> None:
     """Runs the command line and exits."""
@@ -17,7 +19,6 @@ def main() -> None:
             nowhere = os.open(os.devnull, os.O_WRONLY)  # it takes the closed one's number
             setattr(sys, name, os.fdopen(nowhere, "w", encoding="utf-8", closefd=False))
     from concord_client.cli.app import app
-    from concord_client.cli.errors import BROKEN_PIPE, discard_output, is_lost_output
 
     try:
         try:

@@ -4,6 +4,8 @@ import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from concord_client.cli.render.page import show, text
+
 if TYPE_CHECKING:
     from concord_client.client import Client
 
@@ -16,7 +18,6 @@ def show_amendments(client: "Client", memory_ids: Sequence[str], token: str) -> 
     """Show the suggestions, each with the command for it. A failure to suggest is ignored."""
     from concord.dissonance.v1.dissonance_pb2 import SuggestAmendmentsRequest
 
-    from concord_client.cli.render.page import show, text
     from concord_client.refusal import Refused
 
     for start in range(0, len(memory_ids), AT_ONCE):

@@ -3,7 +3,10 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
+from google.protobuf.json_format import MessageToJson
+
 from concord_client.cli.errors import CommandError, with_aside
+from concord_client.cli.render.page import complaints, show
 from concord_client.cli.session import write_line
 
 if TYPE_CHECKING:
@@ -40,8 +43,6 @@ def result_of(replies: "Iterable[Reply]", title: str) -> "DialecticResult":
 
 def written_out(replies: "Iterable[Reply]") -> None:
     """Write each event as a line of JSON. Raises `CommandError` after the event of a failure."""
-    from google.protobuf.json_format import MessageToJson
-
     event = None
     for reply in replies:
         event = reply.event
@@ -50,7 +51,6 @@ def written_out(replies: "Iterable[Reply]") -> None:
 
 
 def _tell_reviewer(event: "DialecticEvent") -> None:
-    from concord_client.cli.render.page import complaints, show
     from concord_client.cli.render.review_page import failed_line, reviewer_line
 
     if event.HasField("failed_reviewer"):

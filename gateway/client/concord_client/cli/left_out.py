@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from concord_client.cli.render.page import show, text
+
 if TYPE_CHECKING:
     from concord_client.importers.outcome import LeftOut, Remark
 
@@ -14,8 +16,6 @@ _LONGEST = 60
 
 def show_left_out(left: Sequence["LeftOut"]) -> None:
     """A line for each kind: how many parts, where the first ones stand, and what the first says."""
-    from concord_client.cli.render.page import show, text
-
     for kind, parts in _by_kind(left).items():
         places = list(dict.fromkeys(each.place for each in parts))
         named = ", ".join(places[:MOST_PLACES]) + (", …" if len(places) > MOST_PLACES else "")
@@ -26,8 +26,6 @@ def show_left_out(left: Sequence["LeftOut"]) -> None:
 
 def show_remarks(remarks: Sequence["Remark"]) -> None:
     """How files were read, where people should know."""
-    from concord_client.cli.render.page import show, text
-
     for each in remarks:
         show(text(f"{each.file}: {each.text}"))
 

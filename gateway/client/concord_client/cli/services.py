@@ -2,11 +2,15 @@
 
 from typing import TYPE_CHECKING
 
+from concord.graph.v1.conflict_pb2 import Judge
+from concord.search.v1.search_pb2 import GetIndexStatusResponse
+
+from concord_client.cli.render.page import plural, word
+
 if TYPE_CHECKING:
     from concord.dissonance.v1.dissonance_pb2 import ListJudgesResponse
     from concord.governance.v1.proposal_pb2 import GetBriefingResponse
     from concord.graph.v1.space_pb2 import CountByTypeResponse
-    from concord.search.v1.search_pb2 import GetIndexStatusResponse
 
     from concord_client.client import Client
 
@@ -25,16 +29,14 @@ SERVICES = (
 )
 
 
-def not_indexed(counts: "CountByTypeResponse", index: "GetIndexStatusResponse") -> int:
+def not_indexed(counts: "CountByTypeResponse", index: GetIndexStatusResponse) -> int:
     """The number of live memories that the index still has to take, without those set aside."""
     live = counts.memories + counts.raw_dialogues
     return max(0, live - index.indexed_memories - index.parked_changes)
 
 
-def index_state(index: "GetIndexStatusResponse", missing: int) -> str:
+def index_state(index: GetIndexStatusResponse, missing: int) -> str:
     """How far an index is, in words. `missing`: the memories that it still has to take."""
-    from concord_client.cli.render.page import plural
-
     lag = index.head_seq - index.applied_seq
     known = "up to date" if index.following else "not known whether up to date"
     state = f"{plural(lag, 'change')} behind" if lag else "not up to date" if missing else known
@@ -45,9 +47,6 @@ def index_state(index: "GetIndexStatusResponse", missing: int) -> str:
 def dead_judges(judges: "ListJudgesResponse | None") -> str:
     """The judges whose last call gave no usable answer, with the reason."""
     from concord.dissonance.v1 import dissonance_pb2
-    from concord.graph.v1.conflict_pb2 import Judge
-
-    from concord_client.cli.render.page import word
 
     dead = dissonance_pb2.JUDGE_STATE_DEAD
     found = [each for each in judges.judges if each.state == dead] if judges else []

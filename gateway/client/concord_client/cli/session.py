@@ -9,19 +9,22 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
 
 from concord_client import credentials
 from concord_client.cli.errors import CommandError
+from concord_client.cli.render.page import show, text
 from concord_client.cli.render.visible import in_json
 from concord_client.credentials import Role
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
-
     from concord_client.client import Client
+
+M = TypeVar("M", bound=Message)
 
 SpaceOption = Annotated[
     str | None,
@@ -108,11 +111,18 @@ class Session:
         with Client(found) as client:
             yield client
 
-    def reply(self, message: "Message", beside: "Mapping[str, object] | None" = None) -> None:
+    def answer(self, reply: M, page: str | Callable[[M], None]) -> None:
+        """Prints a reply: as JSON, or for people as a sentence or with a function that shows it."""
+        if self.as_json:
+            self.reply(reply)
+        elif isinstance(page, str):
+            show(text(page))
+        else:
+            page(reply)
+
+    def reply(self, message: Message, beside: Mapping[str, object] | None = None) -> None:
         """Prints a reply's protobuf JSON, and the fields `beside` that the command adds."""
         import json
-
-        from google.protobuf.json_format import MessageToDict
 
         fields = {**MessageToDict(message), **(beside or {})}
         write_line(json.dumps(fields, indent=2, ensure_ascii=False))

@@ -4,6 +4,8 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from google.protobuf.json_format import Parse, ParseError
+
 from concord_client.cli.errors import CommandError
 
 if TYPE_CHECKING:
@@ -34,7 +36,6 @@ def salt() -> str:
 def read(path: Path) -> "GovernedAction":
     """The action in a file, with a request id if it had none. Raises `CommandError`."""
     from concord.graph.v1.governed_pb2 import GovernedAction
-    from google.protobuf.json_format import Parse, ParseError
 
     try:
         action = Parse(path.read_text("utf-8"), GovernedAction())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import GovernanceSession, Slot, governance_session
+from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session
 from concord_client.credentials import KEY_VARIABLE, CredentialsError
 from concord_client.trust import signing
@@ -60,8 +61,6 @@ class DeletionKeys:
             return signing.join_signatures(first, self._signed(governance, payload, slot))
 
     def _signed(self, governance: GovernanceSession, payload: bytes, *slots: Slot) -> bytes:
-        from concord_client.cli.render.page import show, text
-
         files = [
             governance.key_file(slot, self.agent if slot == Slot.AGENT else self.human)
             for slot in slots

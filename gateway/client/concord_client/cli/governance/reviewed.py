@@ -7,6 +7,7 @@ import typer
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import GovernanceSession, Slot
+from concord_client.cli.render.page import show
 
 if TYPE_CHECKING:
     from concord.governance.v1.proposal_pb2 import Proposal
@@ -102,7 +103,6 @@ def demand_reviewed(
 
 def _show_all(governance: GovernanceSession, proposal: "Proposal", found: "Reviewed") -> None:
     """Prints the proposal's signed content; on standard error with --json."""
-    from concord_client.cli.render.page import show
     from concord_client.cli.render.proposal_page import noted, reviewed
 
     page = reviewed(found, proposal, governance.words(found))

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
 from concord_client.cli.choices import Choice
 from concord_client.cli.errors import CommandError
+from concord_client.cli.render.page import show
 from concord_client.cli.session import Session
 from concord_client.credentials import DATA_VARIABLE, PASSPHRASE_VARIABLE, Role
 
@@ -90,7 +92,6 @@ class GovernanceSession:
     def proposal(self, number: str) -> "Proposal":
         """The proposal with a number or id. Raises `CommandError`; `ReviewError` for another."""
         from concord.governance.v1.proposal_pb2 import GetProposalRequest
-        from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
         from concord_client.trust.review import ReviewError
 
@@ -128,7 +129,6 @@ class GovernanceSession:
 
     def report(self, reply: "ProposalReply") -> None:
         """Prints a reply, or the status of the proposal in it."""
-        from concord_client.cli.render.page import show
         from concord_client.cli.render.proposal_page import stands
 
         if self.session.as_json:

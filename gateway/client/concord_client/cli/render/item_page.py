@@ -1,18 +1,15 @@
 """Renders one item."""
 
-from typing import TYPE_CHECKING
-
 from concord.type.v1 import type_pb2
 from google.protobuf.json_format import MessageToJson
+from google.protobuf.struct_pb2 import Struct
+from rich.console import RenderableType
 
 from concord_client.cli.render.health_page import in_words
 from concord_client.cli.render.page import fields, text, when, word
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
-
-def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
+def of_memory(memory: type_pb2.Memory) -> list[RenderableType]:
     """A memory's fields and content."""
     supersession = memory.supersession
     heads = [head for head in supersession.head_ids if head != memory.id]
@@ -54,7 +51,7 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
     return [fields(pairs), "", text(memory.content)]
 
 
-def of_node(node: type_pb2.Node) -> "list[RenderableType]":
+def of_node(node: type_pb2.Node) -> list[RenderableType]:
     """A node's name, label and properties."""
     pairs = [
         ("id", node.id),
@@ -67,7 +64,7 @@ def of_node(node: type_pb2.Node) -> "list[RenderableType]":
     return [fields(pairs)]
 
 
-def of_edge(edge: type_pb2.Edge) -> "list[RenderableType]":
+def of_edge(edge: type_pb2.Edge) -> list[RenderableType]:
     """An edge's fields."""
     heads = ", ".join(head for head in edge.supersession.head_ids if head != edge.id)
     pairs = [
@@ -126,7 +123,5 @@ def _changed(memory: type_pb2.Memory) -> str:
 
 
 def _json(properties: object) -> str:
-    from google.protobuf.struct_pb2 import Struct
-
     assert isinstance(properties, Struct)  # noqa: S101 - narrows a generated type
     return MessageToJson(properties, indent=None, ensure_ascii=False)

@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from concord.graph.v1 import conflict_pb2, lineage_pb2
 from concord.type.v1 import type_pb2
+from rich.console import RenderableType
 
 from concord_client.cli.render.conflict_page import state_of
 from concord_client.cli.render.page import table, text, when
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 def timeline(
@@ -19,7 +16,7 @@ def timeline(
     asked: str,
     as_of: datetime | None = None,
     conflicts: Sequence[conflict_pb2.Conflict] = (),
-) -> "list[RenderableType]":
+) -> list[RenderableType]:
     """The chain by valid time, oldest first.
 
     `asked`: the id that was asked about. `as_of`: the reply's valid time (default: now).

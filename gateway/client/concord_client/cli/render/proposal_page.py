@@ -3,11 +3,13 @@
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
+from rich.console import RenderableType
+from rich.text import Text
 
 from concord_client.cli.render.failure_words import in_words
 from concord_client.cli.render.page import (
@@ -22,10 +24,6 @@ from concord_client.cli.render.page import (
 )
 from concord_client.trust.review import Reviewed, kind_name
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
-
 _CHECKERS = {
     "LEXICON": "the lexicon",
     "MODEL": "the lexicon and a language model",
@@ -39,7 +37,7 @@ _MOST_SAID = 80
 """The characters of an item that a list shows."""
 
 
-def stands(proposal: proposal_pb2.Proposal) -> "list[RenderableType]":
+def stands(proposal: proposal_pb2.Proposal) -> list[RenderableType]:
     """A proposal's status in a few lines, with the slots whose consents it waits for."""
     line = text(f"Proposal {proposal.number}", "bold")
     line.append(f": {status_of(proposal)} ({kind_of(proposal.kind)})", "none")
@@ -52,7 +50,7 @@ def stands(proposal: proposal_pb2.Proposal) -> "list[RenderableType]":
     return parts
 
 
-def listed(proposals: "list[proposal_pb2.Proposal]") -> "RenderableType":
+def listed(proposals: list[proposal_pb2.Proposal]) -> RenderableType:
     """A table, newest first."""
     made = table("#No", "Proposal")
     for each in proposals:
@@ -70,7 +68,7 @@ def listed(proposals: "list[proposal_pb2.Proposal]") -> "RenderableType":
     return made
 
 
-def _items(proposal: proposal_pb2.Proposal) -> "list[Text]":
+def _items(proposal: proposal_pb2.Proposal) -> list[Text]:
     """The items that it touches, a line each: the id, or what a new one says."""
     found = []
     for each in proposal.affected[:_MOST_ITEMS]:
@@ -84,7 +82,7 @@ def _items(proposal: proposal_pb2.Proposal) -> "list[Text]":
 
 def reviewed(
     found: Reviewed, proposal: proposal_pb2.Proposal, words: Mapping[str, str]
-) -> "list[RenderableType]":
+) -> list[RenderableType]:
     """A revision's content except its note (`noted`), its bytes, and the checks that they passed.
 
     `words`: the present content of items by id, which the server gives and no digest covers. The
@@ -142,7 +140,7 @@ def reviewed(
     ]
 
 
-def noted(said: Mapping[str, Any]) -> "list[RenderableType]":
+def noted(said: Mapping[str, Any]) -> list[RenderableType]:
     """A revision's note in quotes, as its proposer's, to be shown last; nothing without one."""
     if not said.get("note"):
         return []
@@ -206,8 +204,8 @@ def _slot(slot: "type_pb2.Slot.ValueType") -> str:
 
 
 def briefed(
-    reply: proposal_pb2.GetBriefingResponse, pending: "Iterable[proposal_pb2.Proposal]" = ()
-) -> "list[RenderableType]":
+    reply: proposal_pb2.GetBriefingResponse, pending: Iterable[proposal_pb2.Proposal] = ()
+) -> list[RenderableType]:
     """The pending proposals, the pending reviews and the open conflicts, some lines each.
 
     `pending`: the pending proposals whose items are named.
@@ -234,7 +232,7 @@ def briefed(
 
 def _waiting(
     waiting: Iterable[proposal_pb2.BriefingLine], known: Mapping[int, proposal_pb2.Proposal]
-) -> "RenderableType":
+) -> RenderableType:
     made = table("#No", "Proposal")
     for each in waiting:
         missing = " and ".join(map(_slot, each.missing_slots))
@@ -245,7 +243,7 @@ def _waiting(
     return made
 
 
-def _reviews(reviews: Iterable[proposal_pb2.BriefingLine]) -> "RenderableType":
+def _reviews(reviews: Iterable[proposal_pb2.BriefingLine]) -> RenderableType:
     made = table("#No", "=Conflict", "Summary")
     for each in reviews:
         until = f"{kind_of(each.kind)}, until {when(each.expire_time)}"
@@ -254,7 +252,7 @@ def _reviews(reviews: Iterable[proposal_pb2.BriefingLine]) -> "RenderableType":
     return made
 
 
-def _conflicts(conflicts: Iterable[proposal_pb2.ConflictLine]) -> "RenderableType":
+def _conflicts(conflicts: Iterable[proposal_pb2.ConflictLine]) -> RenderableType:
     made = table("=Conflict", "Sides")
     for each in conflicts:
         state = word(conflict_pb2.ConflictState.Name(each.state), "CONFLICT_STATE_")
@@ -273,7 +271,7 @@ def conflict_line(conflict: conflict_pb2.Conflict) -> str:
     return f"{kind}, {state}: {conflict.first.statement} / {conflict.second.statement}"
 
 
-def logged(reply: audit_pb2.ListAuditEntriesResponse) -> "RenderableType":
+def logged(reply: audit_pb2.ListAuditEntriesResponse) -> RenderableType:
     """A table of entries, newest first."""
     made = table("#Entry", "When", "Who", "What", "=About", "Refused")
     for each in reply.entries:
@@ -298,6 +296,6 @@ def _commanded(entry: audit_pb2.AuditEntry) -> str:
     return str(said.get("key") or said.get("space", ""))
 
 
-def proof_hashes(hashes: "list[bytes]") -> "list[RenderableType]":
+def proof_hashes(hashes: list[bytes]) -> list[RenderableType]:
     """Hashes from the leaf upwards, one a line."""
     return [text(f"  {b64encode(each).decode()}", "dim") for each in hashes]

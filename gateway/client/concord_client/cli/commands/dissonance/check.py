@@ -1,18 +1,22 @@
 """`concord check`."""
 
 import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+from concord.graph.v1.conflict_pb2 import Conflict
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
+from google.protobuf.json_format import MessageToJson
 
 from concord_client.cli.choices import CheckScope
 from concord_client.cli.errors import CommandError
+from concord_client.cli.items import absent
 from concord_client.cli.options import LONG_CHECK
+from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session, write_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from concord.dissonance.v1.dissonance_pb2 import (
         CheckDissonanceRequest,
         CheckStatus,
@@ -20,7 +24,6 @@ if TYPE_CHECKING:
         DetectContradictionsRequest,
         DetectContradictionsResponse,
     )
-    from concord.graph.v1.conflict_pb2 import Conflict
 
 _ALL = 2**31 - 1
 _SAMPLE = 3
@@ -94,7 +97,7 @@ class _Found(NamedTuple):
     run_id: str
     status: "CheckStatus.ValueType"
     coverage: "Coverage"
-    conflicts: "Sequence[Conflict]"
+    conflicts: Sequence[Conflict]
 
 
 def _checked(
@@ -107,9 +110,6 @@ def _checked(
     from uuid import uuid4
 
     from concord.dissonance.v1.dissonance_pb2 import CheckDissonanceRequest
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
-
-    from concord_client.cli.items import absent
 
     request.request_id, request.max_text_findings = str(uuid4()), most
     with session.client() as client:
@@ -138,8 +138,6 @@ def _read(
     with bar("Checking", 100) as advance:
         for event in events:
             if as_json:
-                from google.protobuf.json_format import MessageToJson
-
                 write_line(MessageToJson(event, indent=None, ensure_ascii=False))
             if event.HasField("progress"):
                 advance(round(event.progress.percent))
@@ -152,7 +150,6 @@ def _read(
 
 def _show(found: _Found) -> None:
     from concord_client.cli.render.conflict_page import checked, listed
-    from concord_client.cli.render.page import show, text
 
     recorded = [each for each in found.conflicts if each.id]
     shown = found.conflicts

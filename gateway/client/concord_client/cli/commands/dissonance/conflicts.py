@@ -3,6 +3,8 @@
 from typing import Annotated
 
 import typer
+from concord.graph.v1.conflict_pb2 import GetConflictRequest
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
 from concord_client.cli.choices import ConflictClass, ConflictState
 from concord_client.cli.items import absent
@@ -13,6 +15,7 @@ from concord_client.cli.options import (
     LimitOption,
     PageTokenOption,
 )
+from concord_client.cli.render.page import show, show_more
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, plain_id
 
@@ -59,7 +62,6 @@ def conflicts(
         session.reply(reply)
         return
     from concord_client.cli.render.conflict_page import listed
-    from concord_client.cli.render.page import show, show_more
 
     show(listed(reply.conflicts, reply.proposals))
     show_more(reply.next_page_token)
@@ -73,9 +75,6 @@ def conflict(
     known_at: KnownAtOption = None,
 ) -> None:
     """Show a conflict: both sides with times and sources, who judged it and why."""
-    from concord.graph.v1.conflict_pb2 import GetConflictRequest
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-
     at = asked_time(as_of, known_at)
     with session.client() as client:
         reply = client.conflict.GetConflict(GetConflictRequest(id=conflict_id, as_of=at))
@@ -85,6 +84,5 @@ def conflict(
         raise absent(session, conflict_id, what="conflict", at=at)
     if not session.as_json:
         from concord_client.cli.render.conflict_page import whole
-        from concord_client.cli.render.page import show
 
         show(*whole(reply.conflict))

@@ -3,15 +3,18 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.graph.v1 import conflict_pb2
+from concord.graph.v1.conflict_pb2 import ConflictPair
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
 from concord_client.cli.choices import ConflictClass
 from concord_client.cli.items import absent
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.page import show
 from concord_client.cli.session import Session
 from concord_client.cli.values import plain_id
 
 if TYPE_CHECKING:
-    from concord.graph.v1 import conflict_pb2
-
     from concord_client.client import Client
 
 
@@ -36,7 +39,6 @@ def resolve(
 ) -> None:
     """Resolve a conflict. What defines the agent gives way only when both have signed."""
     from concord.dissonance.v1.dissonance_pb2 import ResolveDissonanceRequest
-    from concord.graph.v1.conflict_pb2 import ConflictPair
 
     if len(target) > 2:
         raise typer.BadParameter("name one conflict, or two items.")
@@ -57,8 +59,6 @@ def resolve(
         session.reply(reply)
         return
     from concord_client.cli.render.conflict_page import decided
-    from concord_client.cli.render.gave_way import show_gave_way
-    from concord_client.cli.render.page import show
 
     show(*decided(reply))
     if reply.gave_way.count > 1:  # more than the side that is shown
@@ -69,9 +69,6 @@ def _class_of(
     client: "Client", session: Session, conflict_id: str
 ) -> "conflict_pb2.ConflictClass.ValueType":
     """The class that the judge found for a conflict, which is resolved as that."""
-    from concord.graph.v1 import conflict_pb2
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-
     if not conflict_id:
         raise typer.BadParameter("say what it is: --as evolution, contradiction or nuance.")
     reply = client.conflict.GetConflict(conflict_pb2.GetConflictRequest(id=conflict_id))

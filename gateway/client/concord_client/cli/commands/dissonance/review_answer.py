@@ -6,6 +6,7 @@ import typer
 
 from concord_client.cli.choices import CriteriaSet
 from concord_client.cli.dialectic import LONG_RUN, result_of, written_out
+from concord_client.cli.render.page import show
 from concord_client.cli.session import Session
 from concord_client.cli.values import STDIN, read_stdin
 
@@ -71,7 +72,6 @@ def review_answer(
             written_out(replies)
             return
         found = result_of(replies, "Reviewing")
-    from concord_client.cli.render.page import show
     from concord_client.cli.render.review_page import reviewed
 
     show(*reviewed(found.review))

@@ -7,6 +7,7 @@ import typer
 from concord_client.cli.choices import ConflictClass
 from concord_client.cli.items import absent
 from concord_client.cli.options import LONG_CHECK, ConflictArgument
+from concord_client.cli.render.page import plural, show, text
 from concord_client.cli.session import Session
 from concord_client.cli.values import plain_id
 
@@ -116,8 +117,6 @@ def _dismiss_run(session: Session, run_id: str, because: str) -> None:
     if session.as_json:
         session.reply(reply)
         return
-    from concord_client.cli.render.page import plural, show, text
-
     show(f"Dismissed {plural(reply.dismissed_count, 'conflict')} of run {run_id}.")
     if reply.left_count:
         left = plural(reply.left_count, "conflict")
@@ -138,6 +137,5 @@ def _review(session: Session, action: str, **given: object) -> None:
         session.reply(reply)
         return
     from concord_client.cli.render.conflict_page import decided
-    from concord_client.cli.render.page import show
 
     show(*decided(reply))

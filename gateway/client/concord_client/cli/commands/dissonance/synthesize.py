@@ -1,18 +1,19 @@
 """`concord synthesize`."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from google.protobuf.json_format import ParseDict, ParseError
 
 from concord_client.cli.dialectic import LONG_RUN, result_of, written_out
 from concord_client.cli.errors import CommandError
+from concord_client.cli.render.page import show
 from concord_client.cli.session import Session
 from concord_client.cli.values import plain_id, read_stdin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from concord.dissonance.v1.dialectic_pb2 import (
         AgentResult,
         ResumeRunResponse,
@@ -90,7 +91,6 @@ def synthesize(
             written_out(replies)
             return
         found = result_of(replies, "Synthesizing")
-    from concord_client.cli.render.page import show
     from concord_client.cli.render.review_page import reviewed
     from concord_client.cli.render.synthesis_page import page
 
@@ -110,7 +110,6 @@ def _results(path: Path | None) -> "list[AgentResult]":
     import json
 
     from concord.dissonance.v1.dialectic_pb2 import AgentResult
-    from google.protobuf.json_format import ParseDict, ParseError
 
     if path is None:
         return []

@@ -20,6 +20,7 @@ from concord_client.cli.governance.session import (
     governance_session,
 )
 from concord_client.cli.governance.settlement import settle
+from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session
 
 if TYPE_CHECKING:
@@ -204,6 +205,4 @@ def _show_payload(session: Session, found: "Reviewed", payload: bytes) -> None:
         "These bytes are signed:",
         payload.decode(),
     ]
-    from concord_client.cli.render.page import show, text
-
     show(*(text(line) for line in lines), on_error=session.as_json)

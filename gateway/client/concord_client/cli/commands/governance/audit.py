@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.type.v1.type_pb2 import PRINCIPAL_KIND_UNSPECIFIED
+from google.protobuf.json_format import MessageToDict
 
 from concord_client.cli.choices import PrincipalKind
 from concord_client.cli.errors import CommandError
@@ -17,6 +19,7 @@ from concord_client.cli.options import (
     PageTokenOption,
     chosen_file,
 )
+from concord_client.cli.render.page import fields, show, show_more, text
 from concord_client.cli.session import Session, SessionCommands, write_line
 from concord_client.cli.values import instant
 
@@ -55,7 +58,6 @@ def log(
 ) -> None:
     """List what was tried and done on what both principals agreed to, newest first."""
     from concord.governance.v1 import audit_pb2
-    from concord.type.v1.type_pb2 import PRINCIPAL_KIND_UNSPECIFIED
 
     request = audit_pb2.ListAuditEntriesRequest(
         item_id=item,
@@ -72,7 +74,6 @@ def log(
     if session.as_json:
         session.reply(reply)
         return
-    from concord_client.cli.render.page import show, show_more
     from concord_client.cli.render.proposal_page import logged
 
     show(logged(reply))
@@ -167,8 +168,6 @@ def proof(
     index: Annotated[int, typer.Argument(metavar="N", min=0, help="The entry, from 0.")],
 ) -> None:
     """Prove that an entry is in the log: its leaf and its way up to the signed root."""
-    from google.protobuf.json_format import MessageToDict
-
     from concord_client.cli.governance.log_entry import proved
 
     with governance_session(session) as governance:
@@ -176,7 +175,6 @@ def proof(
     if session.as_json:
         write_line(json.dumps({"checkpoint": seen.checkpoint, **MessageToDict(reply)}, indent=2))
         return
-    from concord_client.cli.render.page import show, text
     from concord_client.cli.render.proposal_page import proof_hashes
 
     show(text(reply.leaf.decode()), *proof_hashes(list(reply.hashes)), "", text(seen.checkpoint))
@@ -237,8 +235,6 @@ def _show(
         report |= {"covers": part} if part else {}
         write_line(json.dumps({**report, "store": store if compared else None}, indent=2))
         return
-    from concord_client.cli.render.page import fields, show, text
-
     what = "This part of the log" if part else "The log"
     if findings.undecided:
         holds = f"{what} is whole: every byte stands under its checkpoint. One rule was broken."

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.type.v1 import type_pb2
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import (
@@ -16,8 +17,9 @@ from concord_client.cli.governance.session import (
     merged,
     passphrase,
 )
+from concord_client.cli.render.page import fields, show, text, word
 from concord_client.cli.session import Session, SessionCommands, SystemSession, write_line
-from concord_client.credentials import ENROLMENT_VARIABLE, FILE_NAME, Role, data_directory
+from concord_client.credentials import ENROLMENT_VARIABLE, FILE_NAME, Role, data_directory, read
 
 if TYPE_CHECKING:
     from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
@@ -56,8 +58,6 @@ def create(
     if session.as_json:
         write_line(json.dumps(_card(made) | {"path": str(made.path)}))
         return
-    from concord_client.cli.render.page import show, text
-
     show(text("Made ").append(str(made.path), "bold"))
     show(text(f"{made.slot} {_peer(made)}"))
 
@@ -210,8 +210,6 @@ def _peer(key: "KeyFile") -> str:
 
 def _secret(session: Session) -> str:
     """The space's enrolment secret, from the environment or from `credentials.json`."""
-    from concord_client.credentials import read
-
     if given := os.environ.get(ENROLMENT_VARIABLE):
         return given
     path = data_directory(session.environ) / FILE_NAME
@@ -225,9 +223,6 @@ def _secret(session: Session) -> str:
 
 
 def _show(session: Session, principals: "GetPrincipalsResponse") -> None:
-    from concord.type.v1 import type_pb2
-
-    from concord_client.cli.render.page import fields, show, word
     from concord_client.trust.keyfiles import encoded
 
     if session.as_json:

@@ -1,11 +1,14 @@
 """`concord proposals` and `concord briefing`."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from google.protobuf.json_format import MessageToDict
 
 from concord_client.cli.choices import ProposalStatus
 from concord_client.cli.options import LimitOption, PageTokenOption
+from concord_client.cli.render.page import show, show_more
 from concord_client.cli.session import Session
 from concord_client.cli.situation import (
     ErrorOption,
@@ -16,8 +19,6 @@ from concord_client.cli.situation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from concord.governance.v1.proposal_pb2 import GetBriefingResponse, Proposal
     from concord.search.v1.suggestion_pb2 import SuggestProactivelyResponse
 
@@ -49,7 +50,6 @@ def proposals(
     if session.as_json:
         session.reply(reply)
         return
-    from concord_client.cli.render.page import show, show_more
     from concord_client.cli.render.proposal_page import listed
 
     show(listed(list(reply.proposals)))
@@ -78,7 +78,6 @@ def briefing(
     if session.as_json:
         session.reply(reply) if suggested is None else _reply_both(reply, suggested)
         return
-    from concord_client.cli.render.page import show
     from concord_client.cli.render.proposal_page import briefed
 
     show(*briefed(reply, pending))
@@ -100,8 +99,6 @@ def _pending(client: "Client", reply: "GetBriefingResponse") -> "Sequence[Propos
 
 def _reply_both(briefing: "GetBriefingResponse", suggested: "SuggestProactivelyResponse") -> None:
     import json
-
-    from google.protobuf.json_format import MessageToDict
 
     from concord_client.cli.session import write_line
 

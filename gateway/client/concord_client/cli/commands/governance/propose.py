@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from concord.type.v1 import type_pb2
+from google.protobuf.field_mask_pb2 import FieldMask
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.action_file import EPILOG, read, salt
@@ -21,7 +23,15 @@ from concord_client.cli.governance.session import governance_session
 from concord_client.cli.items import absent, found_item
 from concord_client.cli.options import KindOption, ValidFromOption, ValidUntilOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption, with_options
-from concord_client.cli.values import END_HELP, instant, plain_id
+from concord_client.cli.values import (
+    END_HELP,
+    LINEAGE,
+    edge_end,
+    instant,
+    lineage_request,
+    plain_id,
+    properties,
+)
 
 if TYPE_CHECKING:
     from concord.graph.v1.governed_pb2 import GovernedAction
@@ -122,9 +132,6 @@ def set_(
 ) -> Make:
     """An edge: make it, or say more about the one of this triple."""
     from concord.graph.v1 import governed_pb2, graph_pb2
-    from concord.type.v1 import type_pb2
-
-    from concord_client.cli.values import edge_end, properties
 
     edge = type_pb2.Edge(
         source=edge_end(source),
@@ -149,10 +156,6 @@ def change(
 ) -> Make:
     """An edge's weight or properties."""
     from concord.graph.v1 import governed_pb2, graph_pb2
-    from concord.type.v1 import type_pb2
-    from google.protobuf.field_mask_pb2 import FieldMask
-
-    from concord_client.cli.values import properties
 
     changed = {
         name: value
@@ -181,7 +184,6 @@ def delete(
 ) -> Make:
     """An edge or a node, to be deleted."""
     from concord.graph.v1 import governed_pb2, graph_pb2
-    from concord.type.v1 import type_pb2
 
     def make(governance: "GovernanceSession") -> "GovernedAction":
         found = found_item(governance.client, governance.session, item)
@@ -203,8 +205,6 @@ def rename(
 ) -> Make:
     """A node that what defines the agent ends at."""
     from concord.graph.v1 import governed_pb2, graph_pb2
-    from concord.type.v1 import type_pb2
-    from google.protobuf.field_mask_pb2 import FieldMask
 
     def make(governance: "GovernanceSession") -> "GovernedAction":
         found = found_item(governance.client, governance.session, node)
@@ -230,7 +230,6 @@ def add(
 ) -> Make:
     """A new memory."""
     from concord.graph.v1 import governed_pb2, memory_pb2
-    from concord.type.v1 import type_pb2
 
     memory = type_pb2.Memory(
         id=own_id,
@@ -295,8 +294,6 @@ def link(
 ) -> Make:
     """Lineage between two memories or two edges."""
     from concord.graph.v1 import governed_pb2
-
-    from concord_client.cli.values import LINEAGE, lineage_request
 
     if relation.upper() not in LINEAGE:
         raise typer.BadParameter(f"{relation!r} is none of {', '.join(LINEAGE)}.")

@@ -7,6 +7,7 @@ import typer
 
 from concord_client.cli.governance.reviewed import agreeable, keep_reviewed
 from concord_client.cli.governance.session import NumberArgument, Slot, governance_session
+from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session, write_line
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ def review(
 
 
 def _show_review(found: "Reviewed", proposal: "Proposal", words: dict[str, str]) -> None:
-    from concord_client.cli.render.page import show, text
     from concord_client.cli.render.proposal_page import noted, reviewed
 
     show(*reviewed(found, proposal, words))

@@ -3,9 +3,11 @@
 from typing import Annotated
 
 import typer
+from concord.graph.v1.relation_pb2 import FollowRelationsRequest
 
 from concord_client.cli.items import demand_found
 from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.render.walk_page import show_following
 from concord_client.cli.session import Session
 from concord_client.cli.values import END_HELP, asked_time, edge_end
 
@@ -21,10 +23,6 @@ def follow(
     known_at: KnownAtOption = None,
 ) -> None:
     """Follow relations from an item, hop by hop, to what holds."""
-    from concord.graph.v1.relation_pb2 import FollowRelationsRequest
-
-    from concord_client.cli.render.walk_page import show_following
-
     request = FollowRelationsRequest(
         start=edge_end(start), relations=relations, as_of=asked_time(as_of, known_at)
     )

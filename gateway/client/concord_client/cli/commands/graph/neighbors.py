@@ -1,8 +1,9 @@
 """`concord neighbors` and `concord path`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.graph.v1.graph_pb2 import EdgeFilter, FindPathRequest, QueryNeighborsRequest
 
 from concord_client.cli.choices import Direction
 from concord_client.cli.items import demand_found
@@ -10,9 +11,6 @@ from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption
 from concord_client.cli.render.walk_page import show_neighbors, show_paths
 from concord_client.cli.session import Session
 from concord_client.cli.values import END_HELP, asked_time, edge_end
-
-if TYPE_CHECKING:
-    from concord.graph.v1.graph_pb2 import EdgeFilter
 
 RelationOption = Annotated[
     list[str] | None, typer.Option("--relation", help="Only this relation; may be repeated.")
@@ -36,8 +34,6 @@ def neighbors(
     known_at: KnownAtOption = None,
 ) -> None:
     """Walk from an item: its edges, the most relevant first."""
-    from concord.graph.v1.graph_pb2 import QueryNeighborsRequest
-
     request = QueryNeighborsRequest(
         start=edge_end(start),
         direction=direction.value_of(),
@@ -70,8 +66,6 @@ def path(
     known_at: KnownAtOption = None,
 ) -> None:
     """Find how two items hang together: the shortest paths first."""
-    from concord.graph.v1.graph_pb2 import FindPathRequest
-
     request = FindPathRequest(
         start=edge_end(start),
         end=edge_end(end),
@@ -91,7 +85,5 @@ def path(
         show_paths(reply)
 
 
-def _filter(relations: list[str] | None) -> "EdgeFilter | None":
-    from concord.graph.v1.graph_pb2 import EdgeFilter
-
+def _filter(relations: list[str] | None) -> EdgeFilter | None:
     return EdgeFilter(relations=relations) if relations else None

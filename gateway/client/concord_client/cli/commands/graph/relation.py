@@ -1,17 +1,24 @@
 """`concord relation` and `concord relations`: declarations of relations."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.graph.v1.relation_pb2 import (
+    DeclareRelationRequest,
+    ExclusiveSet,
+    ExclusiveSets,
+    ListRelationsRequest,
+    Relation,
+)
+from concord.graph.v1.relation_pb2 import TemporalClass as Class
 
 from concord_client.cli.choices import TemporalClass
 from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption, PageTokenOption
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.page import show, show_more, table, text, when, word
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
-
-if TYPE_CHECKING:
-    from concord.graph.v1.relation_pb2 import Relation
 
 
 def relation(
@@ -40,10 +47,6 @@ def relation(
     ] = None,
 ) -> None:
     """Declare what holds of a relation; what no option says stays as it was declared."""
-    from concord.graph.v1.relation_pb2 import DeclareRelationRequest, ExclusiveSet, ExclusiveSets
-
-    from concord_client.cli.render.gave_way import show_gave_way
-
     asked = DeclareRelationRequest(name=name, functional=functional, transitive=transitive)
     if temporal_class:
         asked.temporal_class = temporal_class.value_of()
@@ -71,10 +74,6 @@ def relations(
 
     A declaration is about all valid time: --as-of changes nothing here.
     """
-    from concord.graph.v1.relation_pb2 import ListRelationsRequest
-
-    from concord_client.cli.render.page import show_more
-
     request = ListRelationsRequest(
         page_size=limit, page_token=page_token, as_of=asked_time(as_of, known_at)
     )
@@ -87,11 +86,7 @@ def relations(
     show_more(reply.next_page_token)
 
 
-def _show(declared: "Iterable[Relation]") -> None:
-    from concord.graph.v1.relation_pb2 import TemporalClass as Class
-
-    from concord_client.cli.render.page import show, table, text, when, word
-
+def _show(declared: Iterable[Relation]) -> None:
     made = table("Relation", "Of a source", "Class", "Transitive", "Exclusive", "Declared")
     for each in declared:
         values = "one value at a time" if each.functional else "any number of values"

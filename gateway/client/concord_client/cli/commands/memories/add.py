@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.type.v1 import type_pb2
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
 
 from concord_client.cli.amendments import show_amendments
 from concord_client.cli.options import (
@@ -17,8 +19,17 @@ from concord_client.cli.options import (
     ValidFromOption,
     ValidUntilOption,
 )
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session
-from concord_client.cli.values import STDIN, instant, read_stdin, stated_fact, stated_sources
+from concord_client.cli.values import (
+    STDIN,
+    instant,
+    properties,
+    read_stdin,
+    stated_fact,
+    stated_sources,
+)
 from concord_client.links import with_links
 
 if TYPE_CHECKING:
@@ -77,9 +88,7 @@ def add(
 ) -> None:
     """Remember a text."""
     from concord.graph.v1.memory_pb2 import AddMemoryRequest
-    from concord.type.v1 import type_pb2
 
-    from concord_client.cli.values import properties
     from concord_client.freshness import settle
 
     links = {
@@ -121,9 +130,6 @@ def add(
 def _show_ghosts(client: "Client", targets: set[str]) -> None:
     """Name the link targets that do not exist, since an id may be misspelt."""
     from concord.graph.v1.memory_pb2 import GetMemoryRequest
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
-
-    from concord_client.cli.render.page import show, text
 
     for target in sorted(targets):
         found = client.memory.GetMemory(GetMemoryRequest(id=target, peek=True))
@@ -133,9 +139,6 @@ def _show_ghosts(client: "Client", targets: set[str]) -> None:
 
 
 def _show_added(reply: "AddMemoryResponse") -> None:
-    from concord_client.cli.render.gave_way import show_gave_way
-    from concord_client.cli.render.page import show, text
-
     line = text("Remembered " if reply.created else "Known already: ")
     show(line.append(reply.memory.id, "bold"))
     if reply.memory.supersession.is_superseded:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.type.v1 import type_pb2
 
 from concord_client.cli.choices import TurnRole
 from concord_client.cli.options import (
@@ -12,6 +13,8 @@ from concord_client.cli.options import (
     LimitOption,
     PageTokenOption,
 )
+from concord_client.cli.render.page import show, show_more, table, text, when
+from concord_client.cli.render.page import text as shown
 from concord_client.cli.session import Session
 from concord_client.cli.values import STDIN, asked_time, instant, read_stdin
 
@@ -34,10 +37,6 @@ def say(
 ) -> None:
     """Keep a turn at the end of a dialogue; nobody can reword it."""
     from concord.graph.v1.dialogue_pb2 import AppendDialogueRequest, DialogueTurn
-    from concord.type.v1 import type_pb2
-
-    from concord_client.cli.render.page import show
-    from concord_client.cli.render.page import text as shown
 
     turn = DialogueTurn(
         speaker=speaker,
@@ -78,15 +77,10 @@ def dialogue(
     )
     with session.client() as client:
         reply = client.dialogue.ListDialogue(request)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        _show(reply)
+    session.answer(reply, _show)
 
 
 def _show(reply: "ListDialogueResponse") -> None:
-    from concord_client.cli.render.page import show, show_more, table, text, when
-
     if not reply.turns:
         show("Nothing was said.")
         return

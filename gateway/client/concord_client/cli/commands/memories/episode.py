@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.render.page import show, table, text, when
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, instant
 
@@ -30,8 +31,6 @@ def episode(
     """Keep what was tried and how it went."""
     from concord.graph.v1.episode_pb2 import AddEpisodeRequest
 
-    from concord_client.cli.render.page import show, text
-
     request = AddEpisodeRequest(
         query=query,
         reward=reward,
@@ -41,10 +40,7 @@ def episode(
     )
     with session.client() as client:
         reply = client.episode.AddEpisode(request)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        show(text("Kept ").append(reply.episode.id, "bold"))
+    session.answer(reply, lambda reply: show(text("Kept ").append(reply.episode.id, "bold")))
 
 
 def episodes(
@@ -69,15 +65,10 @@ def episodes(
     )
     with session.client() as client:
         reply = client.episode.ListEpisodes(request)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        _show(reply)
+    session.answer(reply, _show)
 
 
 def _show(reply: "ListEpisodesResponse") -> None:
-    from concord_client.cli.render.page import show, table, text, when
-
     if not reply.total_count:
         near = ", ".join(reply.near_names)
         show(text(f"No episodes. Sessions spelt alike: {near}" if near else "No episodes."))

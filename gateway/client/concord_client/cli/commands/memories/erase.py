@@ -4,6 +4,7 @@ import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
 from concord_client.cli.errors import CommandError, or_propose
 from concord_client.cli.items import absent, found_memory
@@ -14,6 +15,8 @@ from concord_client.cli.options import (
     MemoryArgument,
     PageTokenOption,
 )
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.page import fields, show, show_more, table, text, when
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, plain_id
 
@@ -36,8 +39,6 @@ def erase(
 ) -> None:
     """Take out for good what a memory says: every version, in every store. Nothing undoes it."""
     from concord.graph.v1.memory_pb2 import EraseMemoryRequest
-
-    from concord_client.cli.render.gave_way import show_gave_way
 
     with session.client() as client:
         memory = found_memory(client, session, memory_id)
@@ -63,8 +64,6 @@ def receipt(
     memory_id: MemoryArgument,
 ) -> None:
     """Show which stores have confirmed that they hold nothing more of an erased memory."""
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-
     with session.client() as client:
         reply = _receipt(client, plain_id(memory_id))
     if session.as_json:
@@ -92,8 +91,6 @@ def history(
     A version is of no valid time: --as-of changes nothing here.
     """
     from concord.graph.v1.memory_pb2 import GetMemoryHistoryRequest
-
-    from concord_client.cli.render.page import show, show_more, table, text, when
 
     request = GetMemoryHistoryRequest(
         id=plain_id(memory_id),
@@ -125,8 +122,6 @@ def _receipt(client: "Client", memory_id: str) -> "GetEraseReceiptResponse":
 
 
 def _show_receipt(receipt: "EraseReceipt") -> None:
-    from concord_client.cli.render.page import fields, show, text, when
-
     done = receipt.HasField("complete_time")
     show(text("Erased, and gone from every store." if done else "Erased; stores still tidy up."))
     pairs = [

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from concord_client.cli.render.page import plural, show
 from concord_client.cli.session import Session
 from concord_client.credentials import Role
 
@@ -31,13 +32,9 @@ def feedback(
     )
     with session.client() as client:
         reply = client.feedback.SubmitFeedback(request)
-    if session.as_json:
-        session.reply(reply)
-        return
-    from concord_client.cli.render.page import plural, show
-
     votes = plural(reply.new_vote_count, "new vote")
-    show(f"Kept. The constitutive weight is {reply.constitutive_weight:.2f}, with {votes}.")
+    weight = f"{reply.constitutive_weight:.2f}"
+    session.answer(reply, f"Kept. The constitutive weight is {weight}, with {votes}.")
 
 
 def calibrate(
@@ -63,8 +60,6 @@ def calibrate(
     if session.as_json:
         session.reply(reply)
         return
-    from concord_client.cli.render.page import show
-
     moved = "moved" if reply.moved else "would move" if action == "DRY_RUN" else "stays"
     if reply.old_weight == reply.new_weight:
         moved = "stays"

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from concord_client.cli.errors import or_propose
 from concord_client.cli.items import found_memory
 from concord_client.cli.options import EtagOption, MemoryArgument
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ def forget(
 ) -> None:
     """Forget a memory: reads leave it out until `concord restore` brings it back."""
     from concord.graph.v1.memory_pb2 import ForgetMemoryRequest
-
-    from concord_client.cli.render.page import show, text
 
     with session.client() as client:
         memory = found_memory(client, session, memory_id)
@@ -58,8 +58,6 @@ def _show(
     verb: str,
 ) -> None:
     """Wait until search has seen the write, and print the result."""
-    from concord_client.cli.render.gave_way import show_gave_way
-    from concord_client.cli.render.page import show, text
     from concord_client.freshness import settle
 
     settle(client, reply.token)

@@ -4,9 +4,11 @@ from collections import Counter
 from typing import Annotated
 
 import typer
+from concord.search.v1.health_pb2 import AssessHealthRequest
 
 from concord_client.cli.choices import HealthStatus
 from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.render.health_page import show_health
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
 
@@ -23,8 +25,6 @@ def health(
     known_at: KnownAtOption = None,
 ) -> None:
     """Show which memories are at risk, stale or connected with nothing. Nothing counts as read."""
-    from concord.search.v1.health_pb2 import AssessHealthRequest
-
     request = AssessHealthRequest(
         statuses=[each.value_of() for each in status or ()],
         page_size=limit,
@@ -44,9 +44,4 @@ def health(
     del reply.counts[:]
     for number, count in sorted(counts.items()):
         reply.counts.add(status=number, count=count)
-    if session.as_json:
-        session.reply(reply)
-        return
-    from concord_client.cli.render.health_page import show_health
-
-    show_health(reply)
+    session.answer(reply, show_health)

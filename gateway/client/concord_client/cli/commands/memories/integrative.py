@@ -3,6 +3,8 @@
 from typing import Annotated
 
 import typer
+from concord.search.v1.search_pb2 import IntegrativeSearchRequest
+from concord.type.v1.type_pb2 import Consistency
 
 from concord_client.cli.options import AsOfOption, InSessionOption, KnownAtOption
 from concord_client.cli.render.integrative_page import show_integrative
@@ -30,9 +32,6 @@ def integrative(
     known_at: KnownAtOption = None,
 ) -> None:
     """Find what answers, ranked by text, by the node's values and by recency."""
-    from concord.search.v1.search_pb2 import IntegrativeSearchRequest
-    from concord.type.v1.type_pb2 import Consistency
-
     request = IntegrativeSearchRequest(
         query=query,
         context_node=node,
@@ -45,7 +44,4 @@ def integrative(
     )
     with session.client() as client:
         reply = client.search.IntegrativeSearch(request)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        show_integrative(reply, node)
+    session.answer(reply, lambda reply: show_integrative(reply, node))

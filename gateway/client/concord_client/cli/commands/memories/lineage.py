@@ -4,9 +4,17 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.graph.v1.conflict_pb2 import (
+    CONFLICT_STATE_CONFIRMED,
+    CONFLICT_STATE_POTENTIAL,
+    ListConflictsRequest,
+)
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND, AsOf
+from rich.console import RenderableType
 
 from concord_client.cli.items import absent
 from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.render.page import show
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, item_id
 
@@ -15,8 +23,6 @@ MOST_ASKED = 500
 
 if TYPE_CHECKING:
     from concord.graph.v1.lineage_pb2 import GetLineageResponse
-    from concord.type.v1.type_pb2 import AsOf
-    from rich.console import RenderableType
 
     from concord_client.client import Client
 
@@ -30,9 +36,6 @@ def lineage(
 ) -> None:
     """Show what replaced what: the whole chain around an item, oldest first."""
     from concord.graph.v1.lineage_pb2 import GetLineageRequest
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-
-    from concord_client.cli.render.page import show
 
     asked, at = item_id(item) or item, asked_time(as_of, known_at)
     with session.client() as client:
@@ -46,14 +49,8 @@ def lineage(
 
 
 def _timeline(
-    client: "Client", reply: "GetLineageResponse", asked: str, at: "AsOf | None"
-) -> "list[RenderableType]":
-    from concord.graph.v1.conflict_pb2 import (
-        CONFLICT_STATE_CONFIRMED,
-        CONFLICT_STATE_POTENTIAL,
-        ListConflictsRequest,
-    )
-
+    client: "Client", reply: "GetLineageResponse", asked: str, at: AsOf | None
+) -> list[RenderableType]:
     from concord_client.cli.render.lineage_page import timeline
 
     found = client.conflict.ListConflicts(

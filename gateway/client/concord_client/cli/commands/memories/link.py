@@ -3,8 +3,13 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.graph.v1.graph_pb2 import UpsertEdgeRequest, UpsertEdgeResponse
+from concord.type.v1.type_pb2 import Edge
 
 from concord_client.cli.options import ValidFromOption, ValidUntilOption
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.item_page import statement
+from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session
 from concord_client.cli.values import (
     END_HELP,
@@ -16,7 +21,6 @@ from concord_client.cli.values import (
 )
 
 if TYPE_CHECKING:
-    from concord.graph.v1.graph_pb2 import UpsertEdgeResponse
     from concord.graph.v1.lineage_pb2 import AddLineageRequest, AddLineageResponse
 
 
@@ -47,9 +51,6 @@ def link(
         return
     if context:
         raise typer.BadParameter(f"--context is for {', '.join(LINEAGE)}.")
-    from concord.graph.v1.graph_pb2 import UpsertEdgeRequest
-    from concord.type.v1.type_pb2 import Edge
-
     edge = Edge(
         source=edge_end(source),
         relation=relation,
@@ -74,10 +75,6 @@ def _link_lineage(session: Session, request: "AddLineageRequest") -> None:
 
 
 def _show(session: Session, reply: "UpsertEdgeResponse | AddLineageResponse") -> None:
-    from concord_client.cli.render.gave_way import show_gave_way
-    from concord_client.cli.render.item_page import statement
-    from concord_client.cli.render.page import show, text
-
     if session.as_json:
         session.reply(reply)
         return

@@ -4,6 +4,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from concord.graph.v1.graph_pb2 import (
+    ListEdgesRequest,
+    ListEdgesResponse,
+    ListNodesRequest,
+    ListNodesResponse,
+)
+from concord.type.v1.type_pb2 import EDGE_TYPE_UNSPECIFIED
 
 from concord_client.cli.choices import EdgeType, Importance, MemoryKind
 from concord_client.cli.options import (
@@ -13,16 +20,13 @@ from concord_client.cli.options import (
     OriginOption,
     PageTokenOption,
 )
+from concord_client.cli.render.health_page import note
+from concord_client.cli.render.item_page import amended, statement
+from concord_client.cli.render.page import shortened, show, show_more, table, text, when, word
 from concord_client.cli.session import Session
-from concord_client.cli.values import asked_time
+from concord_client.cli.values import asked_time, properties
 
 if TYPE_CHECKING:
-    from concord.graph.v1.graph_pb2 import (
-        ListEdgesRequest,
-        ListEdgesResponse,
-        ListNodesRequest,
-        ListNodesResponse,
-    )
     from concord.graph.v1.memory_pb2 import ListMemoriesRequest, ListMemoriesResponse
 
 SHOWN_CHARACTERS = 160
@@ -74,9 +78,6 @@ def list_(
     Superseded memories are among them and marked so; --current leaves them out.
     """
     from concord.graph.v1 import graph_pb2, memory_pb2
-    from concord.type.v1.type_pb2 import EDGE_TYPE_UNSPECIFIED
-
-    from concord_client.cli.values import properties
 
     if nodes and edges:
         raise typer.BadParameter("--nodes and --edges exclude each other.")
@@ -135,27 +136,23 @@ def _demand_none(options: Mapping[str, object], listed: str) -> None:
 def _memories(session: Session, request: "ListMemoriesRequest") -> None:
     with session.client() as client:
         reply = client.memory.ListMemories(request)
-    session.reply(reply) if session.as_json else _show_memories(reply)
+    session.answer(reply, _show_memories)
 
 
-def _nodes(session: Session, request: "ListNodesRequest") -> None:
+def _nodes(session: Session, request: ListNodesRequest) -> None:
     with session.client() as client:
         reply = client.graph.ListNodes(request)
-    session.reply(reply) if session.as_json else _show_nodes(reply)
+    session.answer(reply, _show_nodes)
 
 
-def _edges(session: Session, request: "ListEdgesRequest") -> None:
+def _edges(session: Session, request: ListEdgesRequest) -> None:
     with session.client() as client:
         reply = client.graph.ListEdges(request)
-    session.reply(reply) if session.as_json else _show_edges(reply)
+    session.answer(reply, _show_edges)
 
 
 def _show_memories(reply: "ListMemoriesResponse") -> None:
     from concord.type.v1.type_pb2 import MemoryKind
-
-    from concord_client.cli.render.health_page import note
-    from concord_client.cli.render.item_page import amended
-    from concord_client.cli.render.page import shortened, show, show_more, table, text, when, word
 
     if not reply.memories:
         show("No memories.")
@@ -176,9 +173,7 @@ def _show_memories(reply: "ListMemoriesResponse") -> None:
     show_more(reply.next_page_token)
 
 
-def _show_nodes(reply: "ListNodesResponse") -> None:
-    from concord_client.cli.render.page import show, show_more, table, text
-
+def _show_nodes(reply: ListNodesResponse) -> None:
     if not reply.nodes:
         show("No nodes.")
         return
@@ -189,10 +184,7 @@ def _show_nodes(reply: "ListNodesResponse") -> None:
     show_more(reply.next_page_token)
 
 
-def _show_edges(reply: "ListEdgesResponse") -> None:
-    from concord_client.cli.render.item_page import amended, statement
-    from concord_client.cli.render.page import show, show_more, table, text, when
-
+def _show_edges(reply: ListEdgesResponse) -> None:
     if not reply.edges:
         show("No edges.")
         return

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.options import LimitOption, PageTokenOption
+from concord_client.cli.render.page import show, show_more, table, text, when
 from concord_client.cli.session import Session, SessionCommands
 from concord_client.cli.values import plain_id
 from concord_client.credentials import Role
@@ -39,7 +40,7 @@ def list_(
     )
     with session.client() as client:
         reply = client.recall.ListRecalls(request)
-    session.reply(reply) if session.as_json else _show(reply)
+    session.answer(reply, _show)
 
 
 @app.command("on")
@@ -62,32 +63,22 @@ def erase_query(
     """Erase the text of an integrative search, which is kept for feedback."""
     from concord.graph.v1.recall_pb2 import EraseQueryTextRequest
 
-    from concord_client.cli.render.page import show
-
     with session.client(Role.ADMIN) as client:
         reply = client.recall.EraseQueryText(EraseQueryTextRequest(query_id=query_id))
-    if session.as_json:
-        session.reply(reply)
-    else:
-        show("Its text is erased." if reply.erased else "Nothing of such a query is kept.")
+    done = "Its text is erased." if reply.erased else "Nothing of such a query is kept."
+    session.answer(reply, done)
 
 
 def _turn(session: Session, *, enabled: bool) -> None:
     from concord.graph.v1.recall_pb2 import SetRecallLogRequest
 
-    from concord_client.cli.render.page import show
-
     with session.client(Role.ADMIN) as client:
         reply = client.recall.SetRecallLog(SetRecallLogRequest(enabled=enabled))
-    if session.as_json:
-        session.reply(reply)
-    else:
-        show(f"The recall log of {session.space_name!r} is {'on' if enabled else 'off'}.")
+    state = "on" if enabled else "off"
+    session.answer(reply, f"The recall log of {session.space_name!r} is {state}.")
 
 
 def _show(reply: "ListRecallsResponse") -> None:
-    from concord_client.cli.render.page import show, show_more, table, text, when
-
     if not reply.enabled:
         show(text("The recall log is off: concord recall on", "yellow"))
     if not reply.recalls:

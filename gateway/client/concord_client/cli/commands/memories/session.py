@@ -7,6 +7,7 @@ import typer
 
 from concord_client.cli.choices import SessionState
 from concord_client.cli.options import LONG_CHECK, LimitOption, PageTokenOption
+from concord_client.cli.render.page import show, show_more, table, text, when
 from concord_client.cli.session import Session, SessionCommands
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ def end(
         session.reply(reply)
         return
     from concord_client.cli.render.conflict_page import checked, listed, recurring
-    from concord_client.cli.render.page import show
 
     _show([reply.session])
     show(*checked(reply.status, reply.coverage), *recurring(reply.recurring))
@@ -52,8 +52,6 @@ def list_(
     """List sessions, the last used first."""
     from concord.graph.v1.session_pb2 import ListSessionsRequest
 
-    from concord_client.cli.render.page import show_more
-
     request = ListSessionsRequest(page_size=limit, page_token=page_token)
     if state:
         request.state = state.value_of()
@@ -67,8 +65,6 @@ def list_(
 
 
 def _show(sessions: "Iterable[session_pb2.Session]") -> None:
-    from concord_client.cli.render.page import show, table, text, when
-
     made = table("Session", "Began", "Last used", "Ended")
     for each in sessions:
         ended = when(each.end_time) if each.HasField("end_time") else ""

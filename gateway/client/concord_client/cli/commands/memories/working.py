@@ -6,6 +6,8 @@ import typer
 
 from concord_client.cli.choices import Importance
 from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.render.page import lines, show, table, text, when, word
+from concord_client.cli.render.page import text as shown
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
 
@@ -26,9 +28,6 @@ def hold(
 ) -> None:
     """Hold a text in working memory; what matters least makes room for it."""
     from concord.graph.v1.working_memory_pb2 import PutWorkingMemoryRequest
-
-    from concord_client.cli.render.page import lines, show
-    from concord_client.cli.render.page import text as shown
 
     request = PutWorkingMemoryRequest(
         content=text, importance=importance.value_of(), session_id=session_id
@@ -73,13 +72,10 @@ def working(
                 ClearWorkingMemoryRequest(session_id=session_id, include_stale=stale)
             )
         reply = client.working_memory.ListWorkingMemory(request)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        _show(reply, stale=stale)
+    session.answer(reply, lambda reply: _show(reply, stale=stale))
 
 
-def _remove(client: "Client", ids: "list[str] | tuple[()]") -> None:
+def _remove(client: "Client", ids: list[str] | tuple[()]) -> None:
     from concord.graph.v1.working_memory_pb2 import RemoveWorkingMemoryRequest
 
     for entry_id in ids:
@@ -88,8 +84,6 @@ def _remove(client: "Client", ids: "list[str] | tuple[()]") -> None:
 
 def _show(reply: "ListWorkingMemoryResponse", *, stale: bool) -> None:
     from concord.type.v1.type_pb2 import Importance
-
-    from concord_client.cli.render.page import show, table, text, when, word
 
     if not reply.entries:
         show("Nothing is stale." if stale else "Nothing is held.")

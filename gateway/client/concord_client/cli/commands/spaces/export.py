@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
+from google.protobuf.json_format import MessageToJson
 
 from concord_client.cli.choices import ExportForm
 from concord_client.cli.errors import CommandError
@@ -67,7 +68,6 @@ def export(
     as the space itself. What is erased later stays in it.
     """
     from concord.graph.v1.space_pb2 import ExportSpaceRequest
-    from google.protobuf.json_format import MessageToJson
 
     request = ExportSpaceRequest(as_of=asked_time(as_of, known_at), form=form.asked.value_of())
     count = 0

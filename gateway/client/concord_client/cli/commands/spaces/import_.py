@@ -1,5 +1,6 @@
 """`concord import`: memories, notes or chats, in batches, until search finds them."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,12 +11,12 @@ from concord_client.cli.dry_run import show_dry_run
 from concord_client.cli.errors import CommandError
 from concord_client.cli.index_wait import await_index
 from concord_client.cli.left_out import left_out_json, show_left_out, show_remarks
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.page import plural, show, text
 from concord_client.cli.session import Session
 from concord_client.importers.form import Format, Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from concord_client.client import Client
     from concord_client.importers.outcome import LeftOut, Outcome
     from concord_client.importers.upload import Refusal, Upload
@@ -189,9 +190,6 @@ def _count(path: Path, form: Format | Origin) -> "tuple[int, list[LeftOut]]":
 
 
 def _summarise(upload: "Upload") -> None:
-    from concord_client.cli.render.gave_way import show_gave_way
-    from concord_client.cli.render.page import plural, show, text
-
     counts = upload.counts()
     show(
         text(f"{plural(sum(counts.values()), 'memory', 'memories')}: ")

@@ -68,10 +68,7 @@ def import_space(
             )
         if wait:
             await_index(client, reply.token)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        typer.echo(f"Imported {reply.line_count:,} lines of the space {export.space!r}.")
+    session.answer(reply, f"Imported {reply.line_count:,} lines of the space {export.space!r}.")
 
 
 def _demand_governance(client: "Client", grant: bytes) -> None:

@@ -4,10 +4,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.type.v1.type_pb2 import (
+    ORIGIN_UNSPECIFIED,
+    PRINCIPAL_KIND_HUMAN,
+    PRINCIPAL_KIND_UNSPECIFIED,
+)
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_client.cli.choices import KeyScope, Origin, PrincipalKind
 from concord_client.cli.errors import CommandError
 from concord_client.cli.options import KEPT_NOWHERE, LimitOption, PageTokenOption, SaveOption
+from concord_client.cli.render.page import show, show_more, table, text, when, word
 from concord_client.cli.session import Session, SessionCommands
 from concord_client.cli.values import instant, period
 from concord_client.credentials import (
@@ -22,7 +29,6 @@ from concord_client.credentials import (
 
 if TYPE_CHECKING:
     from concord.governance.v1.access_pb2 import CreateKeyResponse, Key
-    from google.protobuf.timestamp_pb2 import Timestamp
 
 app = SessionCommands(no_args_is_help=True, help="Make, list and revoke the API keys of a space.")
 
@@ -77,7 +83,6 @@ def create(
 ) -> None:
     """Make a key for a space. It opens within a second, and is shown once."""
     from concord.governance.v1.access_pb2 import CreateKeyRequest
-    from concord.type.v1.type_pb2 import ORIGIN_UNSPECIFIED, PRINCIPAL_KIND_UNSPECIFIED
 
     if bool(rotate) == bool(principal or kind or scopes or origin):
         raise typer.BadParameter("write --principal, --kind and --scopes, or --rotate ID.")
@@ -124,8 +129,6 @@ def list_(
     kind and origin of each."""
     from concord.governance.v1.access_pb2 import KeyStatus, ListKeysRequest
 
-    from concord_client.cli.render.page import show, show_more, table, text, when, word
-
     request = ListKeysRequest(
         space=_space(session), include_ended=ended, page_size=limit, page_token=page_token
     )
@@ -158,14 +161,10 @@ def revoke(
     """Revoke a key for ever. Within 5 seconds it opens nothing more."""
     from concord.governance.v1.access_pb2 import RevokeKeyRequest
 
-    from concord_client.cli.render.page import show, text
-
     with session.client(Role.KEY_MAKER) as client:
         reply = client.access.RevokeKey(RevokeKeyRequest(key_id=key_id))
-    if session.as_json:
-        session.reply(reply)
-    else:
-        show(text(f"Revoked {reply.key.id} of {reply.key.principal} in {reply.key.space}."))
+    revoked = reply.key
+    session.answer(reply, f"Revoked {revoked.id} of {revoked.principal} in {revoked.space}.")
 
 
 def _space(session: Session) -> str:
@@ -181,7 +180,7 @@ def _scope(word: str) -> KeyScope:
         raise typer.BadParameter(f"{word.strip()!r} is no scope; there are: {known}.") from None
 
 
-def _expiry(given: str) -> "Timestamp | None":
+def _expiry(given: str) -> Timestamp | None:
     if not given or given[-1] not in "smhd":
         return instant(given or None)
     return instant((datetime.now(UTC) + period(given)).isoformat())
@@ -198,14 +197,10 @@ def _may(key: "Key") -> str:
 
 
 def _until(key: "Key") -> str:
-    from concord_client.cli.render.page import when
-
     return f", valid until {when(key.expire_time)}" if key.HasField("expire_time") else ""
 
 
 def _keep(session: Session, made: "CreateKeyResponse") -> None:
-    from concord_client.cli.render.page import show, text
-
     try:
         path = save(session.environ, made.key.space, **{_place(made.key): made.secret})
     except CredentialsError:
@@ -226,7 +221,6 @@ def _place(key: "Key") -> str:
     """Where `credentials.json` keeps a key: a person's is the owner's, if it does not only
     administer; keys of the operator and of others are the agent's and the programs'."""
     from concord.governance.v1.access_pb2 import KEY_SCOPE_ADMIN, KEY_SCOPE_WRITE
-    from concord.type.v1.type_pb2 import PRINCIPAL_KIND_HUMAN
 
     if key.space == SYSTEM_SPACE:
         return "key"
@@ -238,8 +232,6 @@ def _place(key: "Key") -> str:
 
 
 def _show_made(made: "CreateKeyResponse") -> None:
-    from concord_client.cli.render.page import show, text
-
     key = made.key
     made_of = f"Made key {key.id} of {key.principal} in {key.space} ({_may(key)})"
     show(text(f"{made_of}{_until(key)}."))

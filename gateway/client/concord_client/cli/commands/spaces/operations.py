@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.type.v1.type_pb2 import ItemKind
 
 from concord_client.cli.choices import ChangeType
 from concord_client.cli.options import PageTokenOption
+from concord_client.cli.render.page import show, show_more, table, text, when, word
 from concord_client.cli.session import Session
 from concord_client.cli.values import instant
 
@@ -47,17 +49,11 @@ def operations(
     )
     with session.client() as client:
         reply = client.space.ListOperations(request)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        _show(reply)
+    session.answer(reply, _show)
 
 
 def _show(reply: "ListOperationsResponse") -> None:
     from concord.graph.v1.feed_pb2 import ChangeType
-    from concord.type.v1.type_pb2 import ItemKind
-
-    from concord_client.cli.render.page import show, show_more, table, text, when, word
 
     made = table("#Seq", "When", "Who", "What", "Item", "Digest", "Request")
     for each in reply.operations:

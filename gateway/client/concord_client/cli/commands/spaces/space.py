@@ -9,6 +9,7 @@ import typer
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import PassphraseOption, Slot
 from concord_client.cli.options import KEPT_NOWHERE, LimitOption, PageTokenOption, SaveOption
+from concord_client.cli.render.page import show, show_more, table, text, when
 from concord_client.cli.session import Session, SessionCommands, SystemSession, write_line
 from concord_client.credentials import (
     ENROLMENT_VARIABLE,
@@ -37,8 +38,6 @@ def create(
     """Make a space, and the one-time secret for its genesis (`concord principal enrol`)."""
     from concord.governance.v1.access_pb2 import CreateSpaceRequest
 
-    from concord_client.cli.render.page import show, text
-
     if keep:
         demand_savable(session.environ)
     with session.client(Role.OPERATOR) as client:
@@ -65,8 +64,6 @@ def list_(
 ) -> None:
     """List the spaces by name."""
     from concord.governance.v1.access_pb2 import ListSpacesRequest
-
-    from concord_client.cli.render.page import show, show_more, table, text, when
 
     request = ListSpacesRequest(include_deleted=deleted, page_size=limit, page_token=page_token)
     with session.client(Role.OPERATOR) as client:
@@ -145,8 +142,6 @@ def _demand_typed(name: str, typed: str) -> None:
 def _delete(session: Session, name: str, statement: bytes) -> None:
     from concord.governance.v1.access_pb2 import DeleteSpaceRequest
 
-    from concord_client.cli.render.page import show, text
-
     request = DeleteSpaceRequest(space=name, typed_name=name, statement=statement)
     with session.client(Role.OPERATOR) as client:
         reply = client.access.DeleteSpace(request)
@@ -170,7 +165,5 @@ def _keep(session: Session, made: "CreateSpaceResponse") -> Path:
 
 
 def _show_made(made: "CreateSpaceResponse") -> None:
-    from concord_client.cli.render.page import show, text
-
     show(text(f"Made {made.space.name}. Its enrolment secret, for {ENROLMENT_VARIABLE}."))
     show(text(KEPT_NOWHERE, "dim"), text(made.enrolment_secret, "bold"))

@@ -4,7 +4,7 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,8 +32,6 @@ from concord_client.credentials import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from concord_embedded.backup import Backup
     from concord_embedded.backup_stores import Stores
     from concord_embedded.restored import Restored

@@ -8,8 +8,14 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.search.v1.search_pb2 import (
+    GetIndexStatusRequest,
+    GetIndexStatusResponse,
+    ReconcileIndexRequest,
+)
 
 from concord_client.cli.errors import CommandError, error_report
+from concord_client.cli.render.page import show, text
 from concord_client.cli.services import (
     DECIDING,
     JUDGING,
@@ -35,8 +41,6 @@ from concord_client.credentials import (
 )
 
 if TYPE_CHECKING:
-    from concord.search.v1.search_pb2 import GetIndexStatusResponse
-
     from concord_client.client import Client
 
 COMPARE_SECONDS = 300.0
@@ -189,10 +193,9 @@ def _space(client: "Client", space: str) -> Iterator[Finding]:
         yield Finding("index", problem, f"`concord parked --retry --space {space}`")
 
 
-def _caught_up(client: "Client") -> "tuple[GetIndexStatusResponse, int, bool]":
+def _caught_up(client: "Client") -> tuple[GetIndexStatusResponse, int, bool]:
     """Return the index's status, the number of memories that it lacks, and whether it moves."""
     from concord.graph.v1.space_pb2 import CountByTypeRequest
-    from concord.search.v1.search_pb2 import GetIndexStatusRequest
 
     end = time.monotonic() + CATCH_UP_SECONDS
     first: int | None = None
@@ -208,8 +211,6 @@ def _caught_up(client: "Client") -> "tuple[GetIndexStatusResponse, int, bool]":
 
 
 def _index(client: "Client", space: str) -> Iterator[Finding]:
-    from concord.search.v1.search_pb2 import ReconcileIndexRequest
-
     reply = client.index.ReconcileIndex(ReconcileIndexRequest(), timeout=COMPARE_SECONDS)
     if not reply.agrees:
         problem = f"the index of {space} does not hold what the graph remembers"
@@ -217,8 +218,6 @@ def _index(client: "Client", space: str) -> Iterator[Finding]:
 
 
 def _show(found: Sequence[Finding], *, runs: bool) -> None:
-    from concord_client.cli.render.page import show, text
-
     for each in found:
         word, style = ("wrong", "red") if each.is_wrong else ("note", "yellow")
         show(text(f"{word}  {each.about}: {each.problem}", style))

@@ -11,9 +11,12 @@ from shutil import which
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.search.v1.search_pb2 import GetIndexStatusRequest, GetIndexStatusResponse
+from google.protobuf.json_format import MessageToDict
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.render.page import fields, plural, show, text
 from concord_client.cli.services import (
     DECIDING,
     JUDGING,
@@ -34,7 +37,6 @@ if TYPE_CHECKING:
     from concord.dissonance.v1.dissonance_pb2 import ListJudgesResponse
     from concord.governance.v1.proposal_pb2 import GetBriefingResponse
     from concord.graph.v1.space_pb2 import CountByTypeResponse
-    from concord.search.v1.search_pb2 import GetIndexStatusResponse
 
     Replies = tuple[CountByTypeResponse, GetIndexStatusResponse, ListJudgesResponse | None]
     """The services' own status replies; that of dissonance is None while it does not serve."""
@@ -101,7 +103,6 @@ def status(
     """Show whether Concord serves, what the space holds or held, and how far its index is now."""
     from concord.dissonance.v1.dissonance_pb2 import ListJudgesRequest
     from concord.graph.v1.space_pb2 import CountByTypeRequest
-    from concord.search.v1.search_pb2 import GetIndexStatusRequest
 
     asked = CountByTypeRequest(as_of=asked_time(as_of, known_at))
     with session.client() as client:
@@ -142,8 +143,6 @@ def _print_json(
     `graphRolledBack`: whether graph is older than the space's audit log, and `tooManySpaces`:
     whether no more can be made.
     """
-    from google.protobuf.json_format import MessageToDict
-
     counts, index, judges = found
     replies = {"counts": MessageToDict(counts), "index": MessageToDict(index)}
     if judges is not None:
@@ -170,8 +169,6 @@ def _print_page(
     told: "GetBriefingResponse | None",
     missing: int,
 ) -> None:
-    from concord_client.cli.render.page import fields, plural, show, text
-
     counts, index, judges = found
     down = [name for name, serves in serving.items() if not serves]
     show(text(f"Concord at {url}: ").append("not serving" if down else "serving", "bold"))
