@@ -49,8 +49,7 @@ def disputed(concord: Concord, unique: Unique) -> Conflict:
     declared = relation_pb2.DeclareRelationRequest(
         name=relation, functional=True, temporal_class=relation_pb2.TEMPORAL_CLASS_ETERNAL
     )
-    path = "/concord.graph.v1.RelationService/DeclareRelation"
-    concord.take(Step(path, declared, relation_pb2.DeclareRelationResponse, lambda reply: reply))
+    concord.take(Step(declared, lambda reply: reply))
     for land in ("Norway", "Sweden"):
         concord.add(f"{city} lies in {land}.", facts=[Fact(city, relation, land)])
     (found,) = concord.check(city).conflicts
