@@ -50,7 +50,7 @@ def dead_judges(judges: "ListJudgesResponse | None") -> str:
 
     dead = dissonance_pb2.JUDGE_STATE_DEAD
     found = [each for each in judges.judges if each.state == dead] if judges else []
-    return ", ".join(f"{word(Judge.Name(each.judge), 'JUDGE_')}: {each.reason}" for each in found)
+    return ", ".join(f"{word(Judge, each.judge)}: {each.reason}" for each in found)
 
 
 TOO_MANY_SPACES = "no more can be made, and all is slower for those there are"

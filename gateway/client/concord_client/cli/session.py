@@ -1,12 +1,14 @@
 """The session of a command: its space, the form of its output, and a client."""
 
 import inspect
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import update_wrapper
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -122,8 +124,6 @@ class Session:
 
     def reply(self, message: Message, beside: Mapping[str, object] | None = None) -> None:
         """Prints a reply's protobuf JSON, and the fields `beside` that the command adds."""
-        import json
-
         fields = {**MessageToDict(message), **(beside or {})}
         write_line(json.dumps(fields, indent=2, ensure_ascii=False))
 
@@ -171,10 +171,9 @@ def with_options(
     """`run` with the name and help of `command`, and with `options` before its own."""
     ctx, *own, _given = inspect.signature(run).parameters.values()
     parameters = [ctx, *options, *own]
-    read: Any = run  # Typer reads these attributes, which a function's type does not know
+    read: Any = update_wrapper(run, command)  # Typer reads attributes that its type does not know
     read.__signature__ = inspect.Signature(parameters)
     read.__annotations__ = {each.name: each.annotation for each in parameters}
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
     return run
 
 

@@ -79,7 +79,7 @@ def _begin(item: lineage_pb2.LineageItem) -> str:
 def _deeds(item: lineage_pb2.LineageItem, reply: lineage_pb2.GetLineageResponse) -> list[str]:
     """One line for each lineage edge that starts at this item."""
     return [
-        f"└ {_word(edge)} {edge.target.name or edge.target.id}"
+        f"└ {edge.relation.lower()} {edge.target.name or edge.target.id}"
         for edge in reply.edges
         if edge.source.id == item.id
     ]
@@ -114,7 +114,3 @@ def _lost(item: lineage_pb2.LineageItem) -> str:
     if item.is_erased:
         return " (erased)"
     return " (forgotten)" if item.is_deleted else ""
-
-
-def _word(edge: type_pb2.Edge) -> str:
-    return edge.relation.lower()

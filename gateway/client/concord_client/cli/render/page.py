@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC
 from functools import cache
 from io import StringIO
+from typing import Any
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from rich import box
@@ -150,9 +151,13 @@ def when(time: Timestamp) -> str:
     return at.strftime("%Y-%m-%d %H:%M:%SZ")
 
 
-def word(enum_value_name: str, prefix: str) -> str:
-    """An enum value's name as a word: MEMORY_KIND_FACT -> fact."""
-    return enum_value_name.removeprefix(prefix).lower().replace("_", " ")
+def word(enum: Any, value: int) -> str:
+    """An enum value's name as a word: MEMORY_KIND_FACT -> fact.
+
+    `enum`: the generated wrapper, whose type at run time differs from that in its stubs.
+    """
+    prefix = enum.keys()[0].removesuffix("UNSPECIFIED")
+    return str(enum.Name(value)).removeprefix(prefix).lower().replace("_", " ")
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -72,7 +72,7 @@ def _items(proposal: proposal_pb2.Proposal) -> list[Text]:
     """The items that it touches, a line each: the id, or what a new one says."""
     found = []
     for each in proposal.affected[:_MOST_ITEMS]:
-        kind = word(type_pb2.ItemKind.Name(each.kind), "ITEM_KIND_")
+        kind = word(type_pb2.ItemKind, each.kind)
         head = f"{kind}:{each.id}" if each.etag else f"new {kind}"
         says = f"  {shortened(each.statement, _MOST_SAID)}" if each.statement else ""
         found.append(text(head, "dim").append_text(text(says, "dim")))
@@ -160,7 +160,7 @@ def _cascaded(count: int) -> str:
 
 def status_of(proposal: proposal_pb2.Proposal) -> str:
     """Its status as a word."""
-    return word(proposal_pb2.ProposalStatus.Name(proposal.status), "PROPOSAL_STATUS_")
+    return word(proposal_pb2.ProposalStatus, proposal.status)
 
 
 def why(proposal: proposal_pb2.Proposal) -> str:
@@ -175,7 +175,7 @@ def why(proposal: proposal_pb2.Proposal) -> str:
 
 def kind_of(kind: "proposal_pb2.ProposalKind.ValueType") -> str:
     """Its kind as a word."""
-    return word(proposal_pb2.ProposalKind.Name(kind), "PROPOSAL_KIND_")
+    return word(proposal_pb2.ProposalKind, kind)
 
 
 def level_of(level: "proposal_pb2.ApprovalLevel.ValueType") -> str:
@@ -200,7 +200,7 @@ def waiting_for(proposal: proposal_pb2.Proposal) -> str:
 
 
 def _slot(slot: "type_pb2.Slot.ValueType") -> str:
-    return word(type_pb2.Slot.Name(slot), "SLOT_")
+    return word(type_pb2.Slot, slot)
 
 
 def briefed(
@@ -255,8 +255,8 @@ def _reviews(reviews: Iterable[proposal_pb2.BriefingLine]) -> RenderableType:
 def _conflicts(conflicts: Iterable[proposal_pb2.ConflictLine]) -> RenderableType:
     made = table("=Conflict", "Sides")
     for each in conflicts:
-        state = word(conflict_pb2.ConflictState.Name(each.state), "CONFLICT_STATE_")
-        named = word(conflict_pb2.ConflictClass.Name(each.conflict_class), "CONFLICT_CLASS_")
+        state = word(conflict_pb2.ConflictState, each.state)
+        named = word(conflict_pb2.ConflictClass, each.conflict_class)
         made.add_row(
             lines(text(each.conflict_id, "bold"), text(f"{state} {named}")),
             lines(text(each.first_statement), text(each.second_statement)),
@@ -266,8 +266,8 @@ def _conflicts(conflicts: Iterable[proposal_pb2.ConflictLine]) -> RenderableType
 
 def conflict_line(conflict: conflict_pb2.Conflict) -> str:
     """A conflict's class, state and both sides on a line."""
-    kind = word(conflict_pb2.ConflictClass.Name(conflict.conflict_class), "CONFLICT_CLASS_")
-    state = word(conflict_pb2.ConflictState.Name(conflict.state), "CONFLICT_STATE_")
+    kind = word(conflict_pb2.ConflictClass, conflict.conflict_class)
+    state = word(conflict_pb2.ConflictState, conflict.state)
     return f"{kind}, {state}: {conflict.first.statement} / {conflict.second.statement}"
 
 
@@ -275,13 +275,13 @@ def logged(reply: audit_pb2.ListAuditEntriesResponse) -> RenderableType:
     """A table of entries, newest first."""
     made = table("#Entry", "When", "Who", "What", "=About", "Refused")
     for each in reply.entries:
-        actor = word(type_pb2.PrincipalKind.Name(each.actor), "PRINCIPAL_KIND_")
+        actor = word(type_pb2.PrincipalKind, each.actor)
         made.add_row(
             str(each.index),
             # graph's own changes and refusals have an earlier time than their entries in the log
             when(each.record_time if each.HasField("record_time") else each.time),
             text(f"{actor} {each.principal}".strip()),
-            word(audit_pb2.AuditAction.Name(each.action), "AUDIT_ACTION_"),
+            word(audit_pb2.AuditAction, each.action),
             text(each.item_id or each.proposal_id or _commanded(each)),
             text(in_words(each.reason) or "yes") if each.blocked else "",
         )

@@ -1,5 +1,6 @@
 """`concord synthesize`."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from concord.dissonance.v1.dialectic_pb2 import (
         AgentResult,
         ResumeRunResponse,
-        SynthesizeRequest,
         SynthesizeResponse,
     )
 
@@ -79,7 +79,9 @@ def synthesize(
         review=review,
         method=SYNTHESIS_METHOD_MODEL if by_model else SYNTHESIS_METHOD_DETERMINISTIC,
     )
-    _keep(request, keep=keep or amend, amend=amend, conflicts=conflicts)
+    if keep or amend or conflicts:
+        request.keep.memory, request.keep.amend_sources = keep or amend, amend
+        request.keep.conflicts = conflicts
     with session.client() as client:
         replies: Iterator[SynthesizeResponse] | Iterator[ResumeRunResponse]
         if resume:
@@ -99,16 +101,8 @@ def synthesize(
         show("", *reviewed(found.review))
 
 
-def _keep(request: "SynthesizeRequest", *, keep: bool, amend: bool, conflicts: bool) -> None:
-    if keep or conflicts:
-        request.keep.memory, request.keep.amend_sources = keep, amend
-        request.keep.conflicts = conflicts
-
-
 def _results(path: Path | None) -> "list[AgentResult]":
     """The agents' results in a JSON file. Raises `CommandError` for another file."""
-    import json
-
     from concord.dissonance.v1.dialectic_pb2 import AgentResult
 
     if path is None:

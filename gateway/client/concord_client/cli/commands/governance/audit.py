@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from concord_client.trust.audit.replay import Findings
     from concord_client.trust.audit.store import Difference
-    from concord_client.trust.witness import Seen
 
 app = SessionCommands(
     no_args_is_help=True,
@@ -69,7 +68,8 @@ def log(
         page_token=page_token,
     )
     with governance_session(session) as governance:
-        _followed(governance)
+        governance.principals()
+        governance.witness.follow(governance.client.audit)
         reply = governance.client.audit.ListAuditEntries(request)
     if session.as_json:
         session.reply(reply)
@@ -193,12 +193,6 @@ def _action(word: str) -> "AuditAction.ValueType":
         )
         raise typer.BadParameter(f"{word!r} is none of {known}.")
     return AuditAction.Value(name)
-
-
-def _followed(governance: GovernanceSession) -> "Seen":
-    """The witness's pins, after the newest checkpoint was compared with them."""
-    governance.principals()
-    return governance.witness.follow(governance.client.audit)
 
 
 def _exported(governance: GovernanceSession) -> list[bytes]:

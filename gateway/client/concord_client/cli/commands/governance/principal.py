@@ -59,7 +59,8 @@ def create(
         write_line(json.dumps(_card(made) | {"path": str(made.path)}))
         return
     show(text("Made ").append(str(made.path), "bold"))
-    show(text(f"{made.slot} {_peer(made)}"))
+    card = _card(made)
+    show(text(f"{made.slot} {made.principal}={card['publicKey']}"))
 
 
 @app.command("enrol")
@@ -204,10 +205,6 @@ def _card(key: "KeyFile") -> dict[str, str]:
     return {"slot": key.slot, "principal": key.principal, "publicKey": encoded(key.public_key)}
 
 
-def _peer(key: "KeyFile") -> str:
-    return f"{key.principal}={_card(key)['publicKey']}"
-
-
 def _secret(session: Session) -> str:
     """The space's enrolment secret, from the environment or from `credentials.json`."""
     if given := os.environ.get(ENROLMENT_VARIABLE):
@@ -230,7 +227,7 @@ def _show(session: Session, principals: "GetPrincipalsResponse") -> None:
         return
     pairs = [
         (
-            word(type_pb2.Slot.Name(each.slot), "SLOT_"),
+            word(type_pb2.Slot, each.slot),
             f"{each.principal}={encoded(each.public_key)}"
             + (CLOSED * bool(each.successor_digests)),
         )

@@ -1,5 +1,6 @@
 """`concord proposals` and `concord briefing`."""
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,8 +99,6 @@ def _pending(client: "Client", reply: "GetBriefingResponse") -> "Sequence[Propos
 
 
 def _reply_both(briefing: "GetBriefingResponse", suggested: "SuggestProactivelyResponse") -> None:
-    import json
-
     from concord_client.cli.session import write_line
 
     both = {"briefing": MessageToDict(briefing), "suggestions": MessageToDict(suggested)}

@@ -90,7 +90,7 @@ def _show(declared: Iterable[Relation]) -> None:
     made = table("Relation", "Of a source", "Class", "Transitive", "Exclusive", "Declared")
     for each in declared:
         values = "one value at a time" if each.functional else "any number of values"
-        named = word(Class.Name(each.temporal_class), "TEMPORAL_CLASS_")
+        named = word(Class, each.temporal_class)
         sets = "; ".join(" | ".join(one.names) for one in each.exclusive_sets)
         going_on = "yes" if each.transitive else ""
         made.add_row(text(each.name), values, named, going_on, text(sets), when(each.modify_time))

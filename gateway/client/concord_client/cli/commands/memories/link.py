@@ -21,7 +21,7 @@ from concord_client.cli.values import (
 )
 
 if TYPE_CHECKING:
-    from concord.graph.v1.lineage_pb2 import AddLineageRequest, AddLineageResponse
+    from concord.graph.v1.lineage_pb2 import AddLineageResponse
 
 
 def link(
@@ -47,7 +47,13 @@ def link(
     if relation.upper() in LINEAGE:
         if weight is not None or valid_from or valid_until or prop:
             raise typer.BadParameter("lineage has no weight, time or properties of its own.")
-        _link_lineage(session, lineage_request(source, relation.upper(), target, context))
+        from concord_client.freshness import settle
+
+        request = lineage_request(source, relation.upper(), target, context)
+        with session.client() as client:
+            stated = client.lineage.AddLineage(request)
+            settle(client, stated.token)
+        _show(session, stated)
         return
     if context:
         raise typer.BadParameter(f"--context is for {', '.join(LINEAGE)}.")
@@ -62,15 +68,6 @@ def link(
     )
     with session.client() as client:
         reply = client.graph.UpsertEdge(UpsertEdgeRequest(edge=edge))
-    _show(session, reply)
-
-
-def _link_lineage(session: Session, request: "AddLineageRequest") -> None:
-    from concord_client.freshness import settle
-
-    with session.client() as client:
-        reply = client.lineage.AddLineage(request)
-        settle(client, reply.token)
     _show(session, reply)
 
 

@@ -166,7 +166,7 @@ def _show_memories(reply: "ListMemoriesResponse") -> None:
         head.append(note(each.health), "yellow")
         made.add_row(
             when(each.supersession.effective_valid_from),
-            word(MemoryKind.Name(each.kind), "MEMORY_KIND_"),
+            word(MemoryKind, each.kind),
             head.append("\n").append(text(shortened(each.content, SHOWN_CHARACTERS))),
         )
     show(made)

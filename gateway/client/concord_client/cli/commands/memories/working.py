@@ -14,8 +14,6 @@ from concord_client.cli.values import asked_time
 if TYPE_CHECKING:
     from concord.graph.v1.working_memory_pb2 import ListWorkingMemoryResponse
 
-    from concord_client.client import Client
-
 
 def hold(
     session: Session,
@@ -60,26 +58,21 @@ def working(
     from concord.graph.v1.working_memory_pb2 import (
         ClearWorkingMemoryRequest,
         ListWorkingMemoryRequest,
+        RemoveWorkingMemoryRequest,
     )
 
     request = ListWorkingMemoryRequest(
         stale=stale, session_id=session_id, page_size=200, as_of=asked_time(as_of, known_at)
     )
     with session.client() as client:
-        _remove(client, remove or ())
+        for entry_id in remove or ():
+            client.working_memory.RemoveWorkingMemory(RemoveWorkingMemoryRequest(id=entry_id))
         if clear:
             client.working_memory.ClearWorkingMemory(
                 ClearWorkingMemoryRequest(session_id=session_id, include_stale=stale)
             )
         reply = client.working_memory.ListWorkingMemory(request)
     session.answer(reply, lambda reply: _show(reply, stale=stale))
-
-
-def _remove(client: "Client", ids: list[str] | tuple[()]) -> None:
-    from concord.graph.v1.working_memory_pb2 import RemoveWorkingMemoryRequest
-
-    for entry_id in ids:
-        client.working_memory.RemoveWorkingMemory(RemoveWorkingMemoryRequest(id=entry_id))
 
 
 def _show(reply: "ListWorkingMemoryResponse", *, stale: bool) -> None:
@@ -91,7 +84,7 @@ def _show(reply: "ListWorkingMemoryResponse", *, stale: bool) -> None:
     made = table("Importance", "Evicted" if stale else "Put", "Text")
     for each in reply.entries:
         made.add_row(
-            word(Importance.Name(each.importance), "IMPORTANCE_"),
+            word(Importance, each.importance),
             when(each.evict_time if stale else each.put_time),
             text(each.content).append(f"\n{each.id}", "dim"),
         )

@@ -1,6 +1,5 @@
 """`concord import`: memories, notes or chats, in batches, until search finds them."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,8 +16,7 @@ from concord_client.cli.session import Session
 from concord_client.importers.form import Format, Origin
 
 if TYPE_CHECKING:
-    from concord_client.client import Client
-    from concord_client.importers.outcome import LeftOut, Outcome
+    from concord_client.importers.outcome import LeftOut
     from concord_client.importers.upload import Refusal, Upload
 
 MOST_PLACES = 5
@@ -104,6 +102,7 @@ def import_(
     export them. CSV with columns for speaker and text is one, too. What system, developer, tool
     and function roles say is left out of it.
     """
+    from concord_client.cli.render.progress import bar
     from concord_client.importers.formats import detected, read
     from concord_client.importers.upload import Upload
 
@@ -123,7 +122,9 @@ def import_(
         raise CommandError(f"Found nothing to read in {path}, as {known.value}.")
     try:
         with session.client() as client:
-            _send(client, upload, read(path, known, session_id or ""), total)
+            with bar("Remembering", total) as advance:
+                for done in upload.send(client.memory, read(path, known, session_id or "")):
+                    advance(done)
             if wait and upload.token:
                 await_index(client, upload.token)
             if suggest and not session.as_json:
@@ -132,14 +133,6 @@ def import_(
         _report(session, upload, total)
     if upload.refusals:
         raise typer.Exit(1)
-
-
-def _send(client: "Client", upload: "Upload", outcomes: "Iterable[Outcome]", total: int) -> None:
-    from concord_client.cli.render.progress import bar
-
-    with bar("Remembering", total) as advance:
-        for done in upload.send(client.memory, outcomes):
-            advance(done)
 
 
 def _created(upload: "Upload") -> list[str]:

@@ -147,7 +147,7 @@ def list_(
             text(each.created_by or "keys file"),
             when(each.expire_time) if each.HasField("expire_time") else "never",
             when(each.last_use_time) if each.HasField("last_use_time") else "never",
-            word(KeyStatus.Name(each.status), "KEY_STATUS_") if ended else "",
+            word(KeyStatus, each.status) if ended else "",
         )
     show(rows if reply.keys else "There are no keys.")
     show_more(reply.next_page_token)
@@ -190,10 +190,8 @@ def _may(key: "Key") -> str:
     """A key's scopes and single permissions, in words; older keys have only the latter."""
     from concord.governance.v1 import access_pb2
 
-    words = [access_pb2.KeyScope.Name(scope) for scope in key.scopes]
-    return ", ".join(
-        [word.removeprefix("KEY_SCOPE_").lower() for word in words] + [*key.permissions]
-    )
+    scopes = [word(access_pb2.KeyScope, scope) for scope in key.scopes]
+    return ", ".join([*scopes, *key.permissions])
 
 
 def _until(key: "Key") -> str:

@@ -57,14 +57,14 @@ def _show(reply: "ListOperationsResponse") -> None:
 
     made = table("#Seq", "When", "Who", "What", "Item", "Digest", "Request")
     for each in reply.operations:
-        deed = word(ChangeType.Name(each.type), "CHANGE_TYPE_")
+        deed = word(ChangeType, each.type)
         done = f"{deed} ({each.method})" if each.method else deed
         made.add_row(
             str(each.seq),
             when(each.record_time),
             text(each.principal),
             text(f"{done}: {each.reason}" if each.reason else done),
-            text(f"{word(ItemKind.Name(each.item_kind), 'ITEM_KIND_')} {each.item_id}"),
+            text(f"{word(ItemKind, each.item_kind)} {each.item_id}"),
             f"{each.before_digest[:8] or '—'} → {each.after_digest[:8] or '—'}",
             text(each.request_id),
         )
