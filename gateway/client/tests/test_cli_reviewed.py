@@ -20,7 +20,7 @@ from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
 from google.protobuf.json_format import ParseDict
 from odd_numbers import OTHER, WHOLE
-from two_signers import approved, enrolled, environ_of, met, parsed, proposal, typed
+from two_signers import agreed, approved, enrolled, environ_of, met, parsed, proposal, typed
 
 EXECUTED = proposal_pb2.PROPOSAL_STATUS_EXECUTED
 PENDING = proposal_pb2.PROPOSAL_STATUS_PENDING
@@ -332,11 +332,9 @@ def test_numbers_are_read_as_they_are_written(concord: CommandLine, tmp_path: Pa
 
     read = review(made).document["action"]["upsert_edge"]["edge"]["properties"]["numbers"]
     assert [float(number) for number in read] == [*WHOLE, *OTHER]
-    approved(concord, made.number, "agent")
-    assert approved(concord, made.number, "human").status == EXECUTED
+    assert agreed(concord, made.number).status == EXECUTED
     undo = concord.reply(proposal_pb2.UndoModificationResponse, "undo", str(made.number)).proposal
-    approved(concord, undo.number, "agent")
-    assert approved(concord, undo.number, "human").status == EXECUTED
+    assert agreed(concord, undo.number).status == EXECUTED
 
 
 @pytest.fixture(scope="module")
@@ -344,11 +342,9 @@ def undoing(concord: CommandLine) -> proposal_pb2.Proposal:
     """An undo of the second of two changes of a constitutive memory's words."""
     made = proposal(concord, "propose", "add", "I never lie.", "--id", "vow", "--constitutive")
     for word in ("I seldom lie.", "I may lie."):
-        approved(concord, made.number, "agent")
-        approved(concord, made.number, "human")
+        agreed(concord, made.number)
         made = proposal(concord, "propose", "update", "vow", word)
-    approved(concord, made.number, "agent")
-    approved(concord, made.number, "human")
+    agreed(concord, made.number)
     reply = concord.reply(proposal_pb2.UndoModificationResponse, "undo", str(made.number))
     return reply.proposal
 

@@ -11,8 +11,7 @@ from concord.graph.v1 import relation_pb2
 from concord_client import AsyncConcord, Concord, Fact
 from concord_client.verbs.conflict_things import Conflict
 from concord_client.verbs.steps import Step
-
-Unique = Callable[[str], str]
+from concord_testing.command_line import Unique
 
 
 class Awaited:
