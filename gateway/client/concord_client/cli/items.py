@@ -76,14 +76,16 @@ def _node_or_edge(client: "Client", given: str) -> Node | Edge | None:
     return edge.edge if edge.status == LOOKUP_STATUS_FOUND else None
 
 
-def demand_found(status: int, ends: list[str], session: "Session", *, of_a_time: bool) -> None:
-    """Raises `CommandError` if a walk's reply says that its start or end does not exist."""
+def absent_end(
+    session: "Session", ends: list[str], status: int, *, of_a_time: bool
+) -> CommandError | None:
+    """The error of a walk whose reply says that its start or end does not exist."""
     if status == LOOKUP_STATUS_FOUND:
-        return
+        return None
     what = " or ".join(
         repr(each) if item_id(each) is not None else f"node {each!r}" for each in ends
     )
-    raise CommandError(
+    return CommandError(
         f"There is no {what} in the space {session.space_name!r}"
         f"{' at the time asked about' if of_a_time else ''}."
         f"{'' if all(map(item_id, ends)) else ' A memory is named memory:ID.'}",

@@ -113,11 +113,21 @@ class Session:
         with Client(found) as client:
             yield client
 
-    def answer(self, reply: M, page: str | Callable[[M], None]) -> None:
-        """Prints a reply: as JSON, or for people as a sentence or with a function that shows it."""
+    def answer(
+        self, reply: M, page: str | Callable[[M], None], missing: CommandError | None = None
+    ) -> None:
+        """Prints a reply: as JSON, or for people as a sentence or with a function that shows it.
+
+        `missing`: what was asked about does not exist; raised in the place of the page, and after
+        the JSON, which is the reply that it is.
+        """
         if self.as_json:
             self.reply(reply)
-        elif isinstance(page, str):
+        if missing is not None:
+            raise missing
+        if self.as_json:
+            return
+        if isinstance(page, str):
             show(text(page))
         else:
             page(reply)

@@ -191,7 +191,7 @@ def sign_revocation(
     *, slot: str, signer: Signer, space: str, proposal_id: str, revision: int, consent: bytes
 ) -> bytes:
     """Return `signer`'s revocation (JSON) of its own consent, named by the consent's nonce."""
-    nonce = json.loads(_payload_of(consent))["nonce"]
+    nonce = json.loads(payload_of(consent))["nonce"]
     about = (slot, signer, space, proposal_id, revision)
     return _sign_answer(REVOCATION_TYPE, about, "", nonce)
 
@@ -275,7 +275,7 @@ def restore_payload(
 
 def genesis_digest(genesis: bytes) -> str:
     """Return the digest to pin: hex SHA-256 of the bytes that the slots signed."""
-    return sha256(_payload_of(genesis)).hexdigest()
+    return sha256(payload_of(genesis)).hexdigest()
 
 
 def sign_envelope(payload_type: str, payload: bytes, keys: Sequence[Ed25519PrivateKey]) -> bytes:
@@ -313,7 +313,8 @@ def format_time(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
 
 
-def _payload_of(envelope: bytes) -> bytes:
+def payload_of(envelope: bytes) -> bytes:
+    """Return the bytes that an envelope signs. Raises ValueError, LookupError, TypeError."""
     return b64decode(json.loads(envelope)["payload"], validate=True)
 
 

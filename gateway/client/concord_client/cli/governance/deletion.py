@@ -1,7 +1,6 @@
 """The statement of both slots that deletes a space with a genesis (W7)."""
 
 import json
-from base64 import b64decode
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -79,7 +78,7 @@ def _payload(space: str, genesis: str) -> bytes:
 def _read(envelope: bytes, space: str, genesis: str) -> bytes:
     """The payload of the other slot's envelope, which must be about this space."""
     try:
-        payload = b64decode(json.loads(envelope)["payload"], validate=True)
+        payload = signing.payload_of(envelope)
         said = json.loads(payload)
         wrong = said["space"] != space or said["genesis_digest"] != genesis
         same = payload == signing.deletion_payload(

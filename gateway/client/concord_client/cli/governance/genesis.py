@@ -1,7 +1,6 @@
 """Makes the genesis: both keys sign on one machine, or each on its own (V5)."""
 
 import json
-from base64 import b64decode
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,7 +85,7 @@ def joined(keys: Keys, first: bytes) -> bytes:
     Its space, governance's key, and this slot's name and key are checked before.
     """
     try:
-        payload = b64decode(json.loads(first)["payload"], validate=True)
+        payload = signing.payload_of(first)
         said = json.loads(payload)
         missing = _missing_slot(said, json.loads(first)["signatures"])
         holder = said["slots"][missing.contract]

@@ -78,11 +78,8 @@ def conflict(
     at = asked_time(as_of, known_at)
     with session.client() as client:
         reply = client.conflict.GetConflict(GetConflictRequest(id=conflict_id, as_of=at))
-    if session.as_json:
-        session.reply(reply)
-    if reply.status != LOOKUP_STATUS_FOUND:
-        raise absent(session, conflict_id, what="conflict", at=at)
-    if not session.as_json:
-        from concord_client.cli.render.conflict_page import whole
+    from concord_client.cli.render.conflict_page import whole
 
-        show(*whole(reply.conflict))
+    is_found = reply.status == LOOKUP_STATUS_FOUND
+    missing = None if is_found else absent(session, conflict_id, what="conflict", at=at)
+    session.answer(reply, lambda reply: show(*whole(reply.conflict)), missing)

@@ -134,10 +134,7 @@ def reject(
         governance.report(reply)
 
 
-def withdraw(
-    session: Session,
-    number: NumberArgument,
-) -> None:
+def withdraw(session: Session, number: NumberArgument) -> None:
     """Take a proposal back, as its proposer."""
     from concord.governance.v1.proposal_pb2 import WithdrawProposalRequest
 
@@ -184,10 +181,7 @@ def revoke(
         governance.report(reply)
 
 
-def undo(
-    session: Session,
-    number: NumberArgument,
-) -> None:
+def undo(session: Session, number: NumberArgument) -> None:
     """Propose to undo what an executed proposal did; whoever had to agree must agree again."""
     from concord.governance.v1.proposal_pb2 import UndoModificationRequest
 

@@ -81,12 +81,7 @@ def log(
 
 
 @app.command("export")
-def export(
-    session: Session,
-    file: FileArgument = None,
-    *,
-    out: OutOption = None,
-) -> None:
+def export(session: Session, file: FileArgument = None, *, out: OutOption = None) -> None:
     """Write the whole log as JSON Lines, for `concord audit verify`."""
     from concord_client import private_files
 

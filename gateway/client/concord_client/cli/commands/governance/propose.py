@@ -148,12 +148,7 @@ def set_(
 
 
 @_proposes("change")
-def change(
-    item: ItemArgument,
-    *,
-    weight: WeightOption = None,
-    prop: PropertyOption = None,
-) -> Make:
+def change(item: ItemArgument, *, weight: WeightOption = None, prop: PropertyOption = None) -> Make:
     """An edge's weight or properties."""
     from concord.graph.v1 import governed_pb2, graph_pb2
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from concord.graph.v1.relation_pb2 import FollowRelationsRequest
 
-from concord_client.cli.items import demand_found
+from concord_client.cli.items import absent_end
 from concord_client.cli.options import AsOfOption, KnownAtOption
 from concord_client.cli.render.walk_page import show_following
 from concord_client.cli.session import Session
@@ -28,8 +28,5 @@ def follow(
     )
     with session.client() as client:
         reply = client.relation.FollowRelations(request)
-    if session.as_json:
-        session.reply(reply)
-    demand_found(reply.status, [start], session, of_a_time=request.HasField("as_of"))
-    if not session.as_json:
-        show_following(reply)
+    missing = absent_end(session, [start], reply.status, of_a_time=request.HasField("as_of"))
+    session.answer(reply, show_following, missing)

@@ -6,7 +6,7 @@ import typer
 from concord.graph.v1.graph_pb2 import EdgeFilter, FindPathRequest, QueryNeighborsRequest
 
 from concord_client.cli.choices import Direction
-from concord_client.cli.items import demand_found
+from concord_client.cli.items import absent_end
 from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption
 from concord_client.cli.render.walk_page import show_neighbors, show_paths
 from concord_client.cli.session import Session
@@ -45,11 +45,8 @@ def neighbors(
     )
     with session.client() as client:
         reply = client.graph.QueryNeighbors(request)
-    if session.as_json:
-        session.reply(reply)
-    demand_found(reply.status, [start], session, of_a_time=request.HasField("as_of"))
-    if not session.as_json:
-        show_neighbors(reply)
+    missing = absent_end(session, [start], reply.status, of_a_time=request.HasField("as_of"))
+    session.answer(reply, show_neighbors, missing)
 
 
 def path(
@@ -78,11 +75,8 @@ def path(
     )
     with session.client() as client:
         reply = client.graph.FindPath(request)
-    if session.as_json:
-        session.reply(reply)
-    demand_found(reply.status, [start, end], session, of_a_time=request.HasField("as_of"))
-    if not session.as_json:
-        show_paths(reply)
+    missing = absent_end(session, [start, end], reply.status, of_a_time=request.HasField("as_of"))
+    session.answer(reply, show_paths, missing)
 
 
 def _filter(relations: list[str] | None) -> EdgeFilter | None:

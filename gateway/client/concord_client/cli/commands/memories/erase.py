@@ -59,22 +59,16 @@ def erase(
         show_gave_way(erased.gave_way)
 
 
-def receipt(
-    session: Session,
-    memory_id: MemoryArgument,
-) -> None:
+def receipt(session: Session, memory_id: MemoryArgument) -> None:
     """Show which stores have confirmed that they hold nothing more of an erased memory."""
     with session.client() as client:
         reply = _receipt(client, plain_id(memory_id))
-    if session.as_json:
-        session.reply(reply)
-    if reply.status != LOOKUP_STATUS_FOUND:
-        raise CommandError(
-            f"No memory {memory_id!r} was erased in the space {session.space_name!r}.",
-            reason="LOOKUP_STATUS_NOT_FOUND",
-        )
-    if not session.as_json:
-        _show_receipt(reply.receipt)
+    missing = CommandError(
+        f"No memory {memory_id!r} was erased in the space {session.space_name!r}.",
+        reason="LOOKUP_STATUS_NOT_FOUND",
+    )
+    is_found = reply.status == LOOKUP_STATUS_FOUND
+    session.answer(reply, lambda reply: _show_receipt(reply.receipt), None if is_found else missing)
 
 
 def history(

@@ -15,12 +15,7 @@ if TYPE_CHECKING:
     from concord_client.client import Client
 
 
-def forget(
-    session: Session,
-    memory_id: MemoryArgument,
-    *,
-    etag: EtagOption = "",
-) -> None:
+def forget(session: Session, memory_id: MemoryArgument, *, etag: EtagOption = "") -> None:
     """Forget a memory: reads leave it out until `concord restore` brings it back."""
     from concord.graph.v1.memory_pb2 import ForgetMemoryRequest
 
@@ -34,12 +29,7 @@ def forget(
         show(text(f"It comes back with: concord restore {memory.id}", "dim"))
 
 
-def restore(
-    session: Session,
-    memory_id: MemoryArgument,
-    *,
-    etag: EtagOption = "",
-) -> None:
+def restore(session: Session, memory_id: MemoryArgument, *, etag: EtagOption = "") -> None:
     """Bring a forgotten memory back."""
     from concord.graph.v1.memory_pb2 import RestoreMemoryRequest
 

@@ -2,8 +2,6 @@
 
 import contextlib
 import json
-import os
-import secrets
 import sys
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 from google.protobuf.json_format import MessageToJson
 
+from concord_client import private_files
 from concord_client.cli.choices import ExportForm
 from concord_client.cli.errors import CommandError
 from concord_client.cli.options import (
@@ -105,15 +104,8 @@ def _output(out: Path | None) -> Iterator[TextIO]:
     if out is None:
         yield sys.stdout
         return
-    fresh = out.with_name(f".{out.name}.{secrets.token_hex(4)}.tmp")
     try:
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with private_files.replaced(out) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(out)
     except OSError as error:
         raise CommandError(f"Cannot write {out}: {error.strerror}.") from error
-    finally:
-        fresh.unlink(missing_ok=True)

@@ -29,12 +29,7 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The space's n
 
 
 @app.command("create")
-def create(
-    session: SystemSession,
-    name: NameArgument,
-    *,
-    keep: SaveOption = False,
-) -> None:
+def create(session: SystemSession, name: NameArgument, *, keep: SaveOption = False) -> None:
     """Make a space, and the one-time secret for its genesis (`concord principal enrol`)."""
     from concord.governance.v1.access_pb2 import CreateSpaceRequest
 

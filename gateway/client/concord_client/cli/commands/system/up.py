@@ -94,12 +94,7 @@ def typed_as(data: Path, environ: Mapping[str, str]) -> str:
     return f"{command} --data {shlex.quote(str(data))}"
 
 
-def status(
-    session: Session,
-    *,
-    as_of: AsOfOption = None,
-    known_at: KnownAtOption = None,
-) -> None:
+def status(session: Session, *, as_of: AsOfOption = None, known_at: KnownAtOption = None) -> None:
     """Show whether Concord serves, what the space holds or held, and how far its index is now."""
     from concord.dissonance.v1.dissonance_pb2 import ListJudgesRequest
     from concord.graph.v1.space_pb2 import CountByTypeRequest
