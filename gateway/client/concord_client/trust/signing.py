@@ -61,7 +61,6 @@ def genesis_payload(
     agent: tuple[str, bytes],
     human: tuple[str, bytes],
     governance_key: bytes,
-    create_time: datetime | None = None,
 ) -> bytes:
     """Return the bytes that both slots sign; `agent` and `human`: principal and public key."""
     slots = {
@@ -74,7 +73,7 @@ def genesis_payload(
             "space": space,
             "slots": slots,
             "governance_key": _base64url(governance_key),
-            "create_time": format_time(create_time or datetime.now(UTC)),
+            "create_time": format_time(datetime.now(UTC)),
         }
     )
 
@@ -85,7 +84,6 @@ def sign_genesis(
     agent: Signer,
     human: Signer,
     governance_key: bytes,
-    create_time: datetime | None = None,
 ) -> bytes:
     """Return a space's genesis record (JSON), signed by both slots; `governance_key` is public.
 
@@ -97,7 +95,6 @@ def sign_genesis(
         agent=(agent.principal, agent.public_key),
         human=(human.principal, human.public_key),
         governance_key=governance_key,
-        create_time=create_time,
     )
     return sign_envelope(GENESIS_TYPE, payload, [agent.key, human.key])
 
