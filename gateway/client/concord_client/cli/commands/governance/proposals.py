@@ -5,11 +5,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.governance.v1.proposal_pb2 import (
+    GetBriefingRequest,
+    GetBriefingResponse,
+    ListProposalsRequest,
+    Proposal,
+)
+from concord.search.v1.suggestion_pb2 import SuggestProactivelyResponse
 from google.protobuf.json_format import MessageToDict
 
 from concord_client.cli.choices import ProposalStatus
 from concord_client.cli.options import LimitOption, PageTokenOption
 from concord_client.cli.render.page import show, show_more
+from concord_client.cli.render.suggestion_page import show_suggestions
 from concord_client.cli.session import Session
 from concord_client.cli.situation import (
     ErrorOption,
@@ -20,9 +28,6 @@ from concord_client.cli.situation import (
 )
 
 if TYPE_CHECKING:
-    from concord.governance.v1.proposal_pb2 import GetBriefingResponse, Proposal
-    from concord.search.v1.suggestion_pb2 import SuggestProactivelyResponse
-
     from concord_client.client import Client
 
 
@@ -38,8 +43,6 @@ def proposals(
     page_token: PageTokenOption = "",
 ) -> None:
     """List proposals, newest first."""
-    from concord.governance.v1.proposal_pb2 import ListProposalsRequest
-
     request = ListProposalsRequest(
         statuses=[each.value_of() for each in status or ()],
         item_id=item,
@@ -69,8 +72,6 @@ def briefing(
 
     With --file, --error or --text, --json prints `briefing` and `suggestions` as one object.
     """
-    from concord.governance.v1.proposal_pb2 import GetBriefingRequest
-
     here = situation(path, error, said, session_id)
     with session.client() as client:
         reply = client.proposals.GetBriefing(GetBriefingRequest())
@@ -83,22 +84,18 @@ def briefing(
 
     show(*briefed(reply, pending))
     if suggested is not None:
-        from concord_client.cli.render.suggestion_page import show_suggestions
-
         show_suggestions(suggested)
 
 
-def _pending(client: "Client", reply: "GetBriefingResponse") -> "Sequence[Proposal]":
+def _pending(client: "Client", reply: GetBriefingResponse) -> Sequence[Proposal]:
     """The proposals that the briefing's lines are about: those lines name no items."""
-    from concord.governance.v1.proposal_pb2 import ListProposalsRequest
-
     if not reply.proposals:
         return []
     request = ListProposalsRequest(statuses=[ProposalStatus.PENDING.value_of()], page_size=200)
     return client.proposals.ListProposals(request).proposals
 
 
-def _reply_both(briefing: "GetBriefingResponse", suggested: "SuggestProactivelyResponse") -> None:
+def _reply_both(briefing: GetBriefingResponse, suggested: SuggestProactivelyResponse) -> None:
     from concord_client.cli.session import write_line
 
     both = {"briefing": MessageToDict(briefing), "suggestions": MessageToDict(suggested)}
