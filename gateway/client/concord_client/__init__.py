@@ -79,44 +79,35 @@ __all__ = [
     "read_signer",
 ]
 
-_ROOM_OF = {
-    "AgentResult": "verbs.dialectic_things",
-    "AnswerReview": "verbs.dialectic_things",
-    "AsyncClient": "client",
-    "AsyncConcord": "verbs.clients",
-    "Client": "client",
-    "Concord": "verbs.clients",
-    "ConsentNeeded": "refusal",
-    "CredentialsError": "credentials",
-    "EtagMismatch": "refusal",
-    "Event": "verbs.dialectic_things",
-    "Fact": "verbs.things",
-    "FieldInvalid": "refusal",
-    "LogInvalid": "trust.audit.log",
-    "Memory": "verbs.things",
-    "NotFound": "refusal",
-    "NotPermitted": "refusal",
-    "Overloaded": "refusal",
-    "Proposal": "verbs.things",
-    "Refused": "refusal",
-    "Result": "verbs.things",
-    "ReviewError": "trust.review",
-    "Signer": "trust.signing",
-    "Synthesis": "verbs.dialectic_things",
-    "ThesisInput": "verbs.dialectic_things",
-    "Unreachable": "refusal",
-    "Violation": "refusal",
-    "connect": "client",
-    "connect_async": "client",
-    "embedded": "verbs.in_process",
-    "embedded_async": "verbs.in_process",
-    "read_signer": "trust.keyfiles",
+_NAMES_IN = {
+    "client": ("AsyncClient", "Client", "connect", "connect_async"),
+    "credentials": ("CredentialsError",),
+    "refusal": (
+        "ConsentNeeded",
+        "EtagMismatch",
+        "FieldInvalid",
+        "NotFound",
+        "NotPermitted",
+        "Overloaded",
+        "Refused",
+        "Unreachable",
+        "Violation",
+    ),
+    "trust.audit.log": ("LogInvalid",),
+    "trust.keyfiles": ("read_signer",),
+    "trust.review": ("ReviewError",),
+    "trust.signing": ("Signer",),
+    "verbs.clients": ("AsyncConcord", "Concord"),
+    "verbs.dialectic_things": ("AgentResult", "AnswerReview", "Event", "Synthesis", "ThesisInput"),
+    "verbs.in_process": ("embedded", "embedded_async"),
+    "verbs.things": ("Fact", "Memory", "Proposal", "Result"),
 }
+"""The names of each module, which is loaded when the first of them is used."""
 
 
 def __getattr__(name: str) -> object:
-    room = _ROOM_OF.get(name)
-    if room is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(import_module(f"{__name__}.{room}"), name)
-    return found
+    for module, names in _NAMES_IN.items():
+        if name in names:
+            found: object = getattr(import_module(f"{__name__}.{module}"), name)
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -193,11 +193,10 @@ class Client:
 
 
 class AsyncClient:
-    """An asynchronous client, for one event loop. Calls raise `Refused` when awaited."""
+    """An asynchronous client, for one event loop, with the services of `Client`, whose methods are
+    awaited. Calls raise `Refused` then."""
 
-    def __init__(  # noqa: PLR0915 - a line for each service
-        self, target: Target, *, timeout: float = DEFAULT_TIMEOUT
-    ) -> None:
+    def __init__(self, target: Target, *, timeout: float = DEFAULT_TIMEOUT) -> None:
         place, tls = address(target.url, target.certificates)
         applied = aio_calls.interceptors(Terms(target.api_key, timeout))
         self.url = target.url
@@ -207,53 +206,29 @@ class AsyncClient:
             else grpc.aio.secure_channel(place, tls, options=options(), interceptors=applied)
         )
         self.graph: GraphServiceAsyncStub = GraphServiceStub(channel)
-        """`concord.graph.v1.GraphService`: nodes, edges and walks along them."""
         self.memory: MemoryServiceAsyncStub = MemoryServiceStub(channel)
-        """`concord.graph.v1.MemoryService`: memories, their history and their erasure."""
         self.lineage: LineageServiceAsyncStub = LineageServiceStub(channel)
-        """`concord.graph.v1.LineageService`: lineage between items, and their chains."""
         self.dialogue: DialogueServiceAsyncStub = DialogueServiceStub(channel)
-        """`concord.graph.v1.DialogueService`: the turns of a session."""
         self.episode: EpisodeServiceAsyncStub = EpisodeServiceStub(channel)
-        """`concord.graph.v1.EpisodeService`: episodes: what was tried, with its reward."""
         self.working_memory: WorkingMemoryServiceAsyncStub = WorkingMemoryServiceStub(channel)
-        """`concord.graph.v1.WorkingMemoryService`: the few texts of working memory."""
         self.space: SpaceServiceAsyncStub = SpaceServiceStub(channel)
-        """`concord.graph.v1.SpaceService`: counts, operations, export and import of a space."""
         self.relation: RelationServiceAsyncStub = RelationServiceStub(channel)
-        """`concord.graph.v1.RelationService`: declarations of relations."""
         self.recall: RecallServiceAsyncStub = RecallServiceStub(channel)
-        """`concord.graph.v1.RecallService`: the log of the searches' results."""
         self.conflict: ConflictServiceAsyncStub = ConflictServiceStub(channel)
-        """`concord.graph.v1.ConflictService`: recorded conflicts."""
         self.dialectic: DialecticServiceAsyncStub = DialecticServiceStub(channel)
-        """`concord.dissonance.v1.DialecticService`: synthesis of opposing claims."""
         self.dissonance: DissonanceServiceAsyncStub = DissonanceServiceStub(channel)
-        """`concord.dissonance.v1.DissonanceService`: finding and deciding conflicts."""
         self.session: SessionServiceAsyncStub = SessionServiceStub(channel)
-        """`concord.graph.v1.SessionService`: sessions, and when they end."""
         self.governed: GovernedChangeServiceAsyncStub = GovernedChangeServiceStub(channel)
-        """`concord.graph.v1.GovernedChangeService`: changes that need consent."""
         self.proposals: ProposalServiceAsyncStub = ProposalServiceStub(channel)
-        """`concord.governance.v1.ProposalService`: proposals, consent, execution and undo."""
         self.principals: PrincipalServiceAsyncStub = PrincipalServiceStub(channel)
-        """`concord.governance.v1.PrincipalService`: the principals whose consent counts."""
         self.audit: AuditServiceAsyncStub = AuditServiceStub(channel)
-        """`concord.governance.v1.AuditService`: the audit log and its proofs."""
         self.access: AccessServiceAsyncStub = AccessServiceStub(channel)
-        """`concord.governance.v1.AccessService`: spaces, and the keys that open them."""
         self.search: SearchServiceAsyncStub = SearchServiceStub(channel)
-        """`concord.search.v1.SearchService`: search, with explanations."""
         self.index: IndexServiceAsyncStub = IndexServiceStub(channel)
-        """`concord.search.v1.IndexService`: the state of the derived index."""
         self.memory_health: MemoryHealthServiceAsyncStub = MemoryHealthServiceStub(channel)
-        """`concord.search.v1.MemoryHealthService`: memories at risk, stale or orphans."""
         self.suggestions: SuggestionServiceAsyncStub = SuggestionServiceStub(channel)
-        """`concord.search.v1.SuggestionService`: memories that surface by themselves."""
         self.feedback: FeedbackServiceAsyncStub = FeedbackServiceStub(channel)
-        """`concord.search.v1.FeedbackService`: votes, and the weight calibrated by them."""
         self.health = HealthStub(channel)
-        """`grpc.health.v1.Health`: whether the services serve."""
 
     async def call(
         self,

@@ -21,9 +21,10 @@ from concord.graph.v1 import memory_pb2
 from concord.type.v1.type_pb2 import Memory
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
 
 from concord_client.verbs.clients import Concord
-from concord_client.verbs.steps import MEMORY, Step
+from concord_client.verbs.steps import Step
 
 try:
     from langgraph.store.base import (
@@ -91,23 +92,23 @@ class ConcordStore(BaseStore):  # type: ignore[misc] # its base is an extra, not
         if op.value is None:
             if found and not _is_gone(found):
                 request = memory_pb2.ForgetMemoryRequest(id=found.id, etag=found.etag)
-                self._call("ForgetMemory", request, memory_pb2.ForgetMemoryResponse)
+                self._call(request)
             return
         memory = _memory_of(op.namespace, op.key, op.value)
         if found is None:
             added = memory_pb2.AddMemoryRequest(memory=memory)
-            self._call("AddMemory", added, memory_pb2.AddMemoryResponse)
+            self._call(added)
             return
         memory.etag = self._restored(found).etag
         mask = FieldMask(paths=["content", "properties"])
         request_ = memory_pb2.UpdateMemoryRequest(memory=memory, update_mask=mask)
-        self._call("UpdateMemory", request_, memory_pb2.UpdateMemoryResponse)
+        self._call(request_)
 
     def _restored(self, memory: Memory) -> Memory:
         if not _is_gone(memory):
             return memory
         request = memory_pb2.RestoreMemoryRequest(id=memory.id, etag=memory.etag)
-        reply = self._call("RestoreMemory", request, memory_pb2.RestoreMemoryResponse)
+        reply = self._call(request)
         restored: Memory = reply.memory
         return restored
 
@@ -136,7 +137,7 @@ class ConcordStore(BaseStore):  # type: ignore[misc] # its base is an extra, not
             filter=memory_pb2.MemoryFilter(tag=tag), page_size=200
         )
         while True:
-            reply = self._call("ListMemories", request, memory_pb2.ListMemoriesResponse)
+            reply = self._call(request)
             yield from reply.memories
             request.page_token = reply.next_page_token
             if not request.page_token:
@@ -144,12 +145,12 @@ class ConcordStore(BaseStore):  # type: ignore[misc] # its base is an extra, not
 
     def _memory(self, identity: str) -> Memory | None:
         request = memory_pb2.GetMemoryRequest(id=identity)
-        reply = self._call("GetMemory", request, memory_pb2.GetMemoryResponse)
+        reply = self._call(request)
         return reply.memory if reply.HasField("memory") else None
 
-    def _call(self, method: str, request: Any, reply: Any) -> Any:
+    def _call(self, request: Message) -> Any:
         """Through the client, so that a search sees what was written before."""
-        return self._concord.take(Step(MEMORY + method, request, reply, lambda message: message))
+        return self._concord.take(Step(request, lambda reply: reply))
 
 
 def _id(namespace: Namespace, key: str) -> str:

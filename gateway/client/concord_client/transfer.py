@@ -3,7 +3,7 @@
 import hashlib
 import json
 import secrets
-from base64 import b64decode, urlsafe_b64decode
+from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -125,7 +125,7 @@ def _take(agreed: Agreed, record: dict[str, Any]) -> None:
 def governance_named(grant: bytes) -> bytes:
     """The governance key that a restore grant names, unverified; empty without one."""
     try:
-        payload = json.loads(b64decode(json.loads(grant)["payload"]))
+        payload = json.loads(signing.payload_of(grant))
         key = str(payload["governance_key"])
         return urlsafe_b64decode(key + "=" * (-len(key) % 4))
     except (ValueError, KeyError, TypeError):

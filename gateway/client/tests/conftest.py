@@ -1,11 +1,11 @@
 """One running system for the whole run, and the command line before it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from concord_testing.command_line import CommandLine
+from concord_testing.command_line import CommandLine, Unique
 from concord_testing.up_process import Spawned, spawned
 from two_signers import enrolled, environ_of
 
@@ -50,7 +50,7 @@ def signers(environ: dict[str, str]) -> CommandLine:
 
 
 @pytest.fixture
-def unique() -> Callable[[str], str]:
+def unique() -> Unique:
     """Makes an id that no other test uses."""
     tail = uuid4().hex[:12]
     return lambda name: f"{name}-{tail}"

@@ -2,15 +2,15 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from concord.governance.v1 import access_pb2
 from concord_client import credentials
-from concord_testing.command_line import CommandLine
+from concord_testing.command_line import CommandLine, Unique
 from concord_testing.up_process import Spawned, spawned
-from two_signers import environ_of, met, proposal
+from two_signers import begun, environ_of, met, proposal
 
 REVOKED_WITHIN = 5.0
 
@@ -41,14 +41,6 @@ def made_space(concord: CommandLine, name: str) -> None:
         )
 
 
-def enrolled(concord: CommandLine, name: str) -> None:
-    """Makes both principals' keys and gives the space its genesis."""
-    met(concord, "--space", name)
-    concord.done("principal", "create", "--slot", "agent", "--name", "helper")
-    concord.done("principal", "create", "--slot", "human", "--name", "ada")
-    concord.done("principal", "enrol", "--space", name)
-
-
 def new_key(concord: CommandLine, space: str, *options: str) -> access_pb2.CreateKeyResponse:
     """A key that is shown, and kept nowhere."""
     return concord.reply(
@@ -74,7 +66,7 @@ def test_a_second_space_is_made_and_governed_by_commands_alone(
 ) -> None:
     """W7 V5 A2 Its genesis, its consents and its log are its own; the other space sees none."""
     made_space(concord, "ada")
-    enrolled(concord, "ada")
+    begun(concord, "--space", "ada")
     here = ("--space", "ada")
     concord.done("add", "Ada prefers trains.", "--id", "travel", *here)
     number = proposal(
@@ -131,11 +123,14 @@ def test_a_revoked_key_opens_nothing_within_five_seconds(
 
 
 def test_a_wrong_key_is_told_what_to_do(running: Spawned, tmp_path: Path) -> None:
-    """W4 W7 Beside an address where nothing answers, or HTTP does, the likeliest mistake. Who has
-    no other key is sent to the doctor, who says how the machine's owner gets one."""
+    """W4 W6 W7 Beside an address where nothing answers, or HTTP does, the likeliest mistake.
+
+    Who has no other key is sent to the doctor, who says how the machine's owner gets one.
+    """
     refused = holding(running, tmp_path, "ck_" + "a" * 43)("list")
 
     assert refused.exit_code == 1
+    assert refused.stderr.startswith("ERROR_REASON_CREDENTIAL_INVALID: ")
     assert "concord key create" in refused.stderr
     assert "concord doctor" in refused.stderr
 
@@ -181,7 +176,7 @@ def test_who_rotates_a_key_that_expires_reads_when_the_new_one_does(concord: Com
 
 
 def test_a_memory_says_whose_key_it_came_with(
-    running: Spawned, concord: CommandLine, unique: Callable[[str], str], tmp_path: Path
+    running: Spawned, concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """W8 The key's origin, and IMPORT for what importers bring with the same key."""
     made = new_key(concord, "default", "--scopes", "read,write", "--origin", "tool")
@@ -252,7 +247,7 @@ def test_a_space_with_a_genesis_is_deleted_by_both_slots(
     """W7 Each signs where its key is; one signature, or another space's, deletes nothing."""
     for name in ("theirs", "other"):
         made_space(concord, name)
-    enrolled(concord, "theirs")
+    begun(concord, "--space", "theirs")
     met(concord, "--space", "other")
     concord.done("principal", "enrol", "--space", "other")
     half, both, alien = tmp_path / "half", tmp_path / "both", tmp_path / "alien"

@@ -3,7 +3,7 @@
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -21,9 +21,7 @@ from concord.graph.v1.lineage_pb2 import GetLineageResponse
 from concord.graph.v1.memory_pb2 import AddMemoryResponse, GetMemoryResponse
 from concord.search.v1.search_pb2 import SearchResponse
 from concord_client.cli.app import app
-from concord_testing.command_line import CommandLine
-
-Unique = Callable[[str], str]
+from concord_testing.command_line import CommandLine, Unique
 
 
 def just_now() -> str:
@@ -199,7 +197,7 @@ def test_each_command_that_reads_takes_both_times() -> None:
 def test_no_command_asks_such_a_call_without_an_instant() -> None:
     """T3 W4 A request that may carry an instant stands in the code of a command that is listed."""
     callbacks = {each.name: each.callback for each in app.registered_commands if each.callback}
-    listed = {inspect.getsourcefile(callbacks[name]) for name in READS}
+    listed = {inspect.getsourcefile(inspect.unwrap(callbacks[name])) for name in READS}
     folder = Path(concord_client.cli.__file__).parent
     now = {"add.py", "items.py", "actions.py", "item_words.py", "resolve.py"}  # as it is now
     now |= {"doctor.py", "review_conflict.py"}

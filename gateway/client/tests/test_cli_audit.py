@@ -15,7 +15,7 @@ from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
 from concord_client.trust.audit.store import CHANGED, MISSING, UNLOGGED
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
-from two_signers import PASSPHRASE, approved, met
+from two_signers import PASSPHRASE, agreed, begun
 
 
 @dataclass
@@ -47,19 +47,14 @@ class User:
 
     def begin(self, running: Spawned) -> CommandLine:
         """Makes keys and the genesis."""
-        concord = met(self.commands(running))
-        concord.done("principal", "create", "--slot", "agent", "--name", "helper")
-        concord.done("principal", "create", "--slot", "human", "--name", "ada")
-        concord.done("principal", "enrol")
-        return concord
+        return begun(self.commands(running))
 
 
-def agreed(concord: CommandLine, *action: str) -> None:
+def executed(concord: CommandLine, *action: str) -> None:
     """Proposes and has both sign; then waits for graph's own entry in the log."""
     before = written(concord)
     made = concord.reply(proposal_pb2.CreateProposalResponse, "propose", *action).proposal
-    for slot in ("agent", "human"):
-        approved(concord, made.number, slot)
+    agreed(concord, made.number)
     until(lambda: written(concord) == before + 1)
 
 
@@ -86,7 +81,7 @@ def test_the_log_is_read_filtered_proved_and_taken_along(user: User, tmp_path: P
     """A2 A3 Offline, and without the system: the export verifies, one changed byte does not."""
     with user.system() as running:
         concord = user.begin(running)
-        agreed(concord, "set", "helper", "VALUES", "honesty", "--constitutive")
+        executed(concord, "set", "helper", "VALUES", "honesty", "--constitutive")
         found = concord.reply(
             *(audit_pb2.ListAuditEntriesResponse, "audit", "log"),
             *("--action", "smf-approve", "--actor", "human"),
@@ -141,7 +136,7 @@ def test_a_log_that_lost_its_past_is_refused(user: User) -> None:
     """A2 Whoever replaces the ledger and its whole log is found by the client's last checkpoint."""
     with user.system() as running:
         concord = user.begin(running)
-        agreed(concord, "set", "helper", "VALUES", "honesty", "--constitutive")
+        executed(concord, "set", "helper", "VALUES", "honesty", "--constitutive")
     shutil.rmtree(user.data / "governance")
     with user.system() as running:
         concord = user.commands(running)
@@ -175,7 +170,7 @@ def test_a_system_put_in_anothers_place_is_refused_at_any_address(user: User) ->
     """V5 A2 The data directory is rewritten, its address with it: what was pinned still counts."""
     with user.system() as running:
         concord = user.begin(running)
-        agreed(concord, "set", "helper", "VALUES", "honesty", "--constitutive")
+        executed(concord, "set", "helper", "VALUES", "honesty", "--constitutive")
     port, user.port = user.port, 0
     honest = user.data.with_name("honest")
     with user.system() as running:
@@ -238,8 +233,8 @@ def test_an_edited_store_is_found(user: User, tmp_path: Path) -> None:
         concord = user.begin(running)
         concord.done("link", "helper", "LIKES", "tea")
         for relation in ("VALUES", "KEEPS", "SERVES"):
-            agreed(concord, "set", "helper", relation, f"what it {relation}", "--constitutive")
-        agreed(concord, "add", "I keep confidences.", "--id", "promise", "--constitutive")
+            executed(concord, "set", "helper", relation, f"what it {relation}", "--constitutive")
+        executed(concord, "add", "I keep confidences.", "--id", "promise", "--constitutive")
         concord.done("audit", "export", str(log))
         concord.done("audit", "verify", str(log), "--store")
     store = user.data / "graph" / "graph.db"

@@ -1,7 +1,5 @@
 """`concord list`, `update`, `forget`, `restore` and `delete` against a running system."""
 
-from collections.abc import Callable
-
 import pytest
 from concord.graph.v1.graph_pb2 import (
     DeleteEdgeResponse,
@@ -23,9 +21,7 @@ from concord.graph.v1.memory_pb2 import (
 )
 from concord.search.v1.search_pb2 import SearchResponse
 from concord.type.v1 import type_pb2
-from concord_testing.command_line import CommandLine
-
-Unique = Callable[[str], str]
+from concord_testing.command_line import CommandLine, Unique
 
 
 def linked(concord: CommandLine, *arguments: str) -> type_pb2.Edge:

@@ -1,7 +1,6 @@
 """`concord conflicts`, `conflict`, and where conflicts are shown, against a running system."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,10 +19,8 @@ from concord.graph.v1.conflict_pb2 import (
     CONFLICT_STATE_RESOLVED,
     GetConflictResponse,
 )
-from concord_testing.command_line import CommandLine
+from concord_testing.command_line import CommandLine, Unique
 from google.protobuf.json_format import Parse
-
-Unique = Callable[[str], str]
 
 
 @pytest.fixture

@@ -1,13 +1,10 @@
 """`concord erase`, `receipt` and `history` against a running system."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 from concord.graph.v1.memory_pb2 import GetEraseReceiptResponse, GetMemoryHistoryResponse
-from concord_testing.command_line import CommandLine
-
-Unique = Callable[[str], str]
+from concord_testing.command_line import CommandLine, Unique
 
 
 def test_erase_waits_for_the_receipt_and_leaves_nothing_to_read(

@@ -1,12 +1,8 @@
 """`concord add --fact`, `relation` and `relations` against a running system."""
 
-from collections.abc import Callable
-
 from concord.graph.v1.memory_pb2 import AddMemoryResponse
 from concord.graph.v1.relation_pb2 import ListRelationsResponse
-from concord_testing.command_line import CommandLine
-
-Unique = Callable[[str], str]
+from concord_testing.command_line import CommandLine, Unique
 
 
 def test_a_later_value_of_a_functional_relation_takes_over(

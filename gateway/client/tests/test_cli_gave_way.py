@@ -1,7 +1,6 @@
 """What commands say of what gave way by them."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 from concord.graph.v1.memory_pb2 import (
@@ -9,9 +8,7 @@ from concord.graph.v1.memory_pb2 import (
     BatchAddMemoriesResponse,
     GetMemoryResponse,
 )
-from concord_testing.command_line import CommandLine
-
-Unique = Callable[[str], str]
+from concord_testing.command_line import CommandLine, Unique
 
 
 def test_each_write_says_what_gave_way(concord: CommandLine, unique: Unique) -> None:

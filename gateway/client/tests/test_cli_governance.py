@@ -17,7 +17,17 @@ from concord_client.trust import keyfiles
 from concord_client.trust.review import ReviewError, review
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, Spawned, clean_environ, spawned
-from two_signers import PASSPHRASE, approved, enrolled, environ_of, met, parsed, proposal, typed
+from two_signers import (
+    PASSPHRASE,
+    agreed,
+    approved,
+    enrolled,
+    environ_of,
+    met,
+    parsed,
+    proposal,
+    typed,
+)
 
 STATUS = proposal_pb2.ProposalStatus
 
@@ -57,13 +67,11 @@ def test_what_defines_the_agent_is_refused_with_the_way_to_propose_it(concord: C
     number = proposal(
         concord, "propose", "set", "hinted", "VALUES", "truth", "--constitutive"
     ).number
-    for slot in ("agent", "human"):
-        approved(concord, number, slot)
+    agreed(concord, number)
     (edge,) = concord.reply(graph_pb2.ListEdgesResponse, *LIST_OF_HINTED).edges
     text = ("propose", "add", "I am hinted.", "--id", "hinted-memory", "--constitutive")
     number = proposal(concord, *text).number
-    for slot in ("agent", "human"):
-        approved(concord, number, slot)
+    agreed(concord, number)
 
     for arguments, hint in (
         (["delete", edge.id], f"concord propose delete {edge.id}"),
@@ -193,8 +201,7 @@ def test_two_signatures_change_who_the_agent_is_and_two_undo_it(concord: Command
     assert approved(concord, made.number, "human").status == STATUS.PROPOSAL_STATUS_EXECUTED
     assert "honesty" in state(concord)
     undo = concord.reply(proposal_pb2.UndoModificationResponse, "undo", str(made.number)).proposal
-    approved(concord, undo.number, "agent")
-    assert approved(concord, undo.number, "human").status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert agreed(concord, undo.number).status == STATUS.PROPOSAL_STATUS_EXECUTED
 
     assert state(concord) == before
 
@@ -341,8 +348,7 @@ def test_a_key_is_replaced_with_both_consents(concord: CommandLine, home: Path) 
     result = concord("principal", "rotate", "--slot", "agent", "--json")
     made = parsed(result.stdout)
     assert made.kind == proposal_pb2.PROPOSAL_KIND_CHANGE_KEY
-    approved(concord, made.number, "agent")
-    approved(concord, made.number, "human")
+    agreed(concord, made.number)
     folder = home / "config" / "concord"
     other = proposal(concord, "propose", "set", "helper", "LIKES", "rain")
 

@@ -1,7 +1,7 @@
 """`concord import` against a running system."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,8 @@ from concord_client.importers import formats
 from concord_client.importers import upload as uploading
 from concord_client.importers.formats import read
 from concord_client.importers.outcome import Defect, Draft
-from concord_testing.command_line import CommandLine
+from concord_testing.command_line import CommandLine, Unique
 from google.protobuf.json_format import ParseDict
-
-Unique = Callable[[str], str]
 
 
 def jsonl(path: Path, *items: Mapping[str, object] | str) -> str:
@@ -251,17 +249,6 @@ def test_a_markdown_folder_with_lineage(
     assert {item.id: item.is_head for item in reply.items} == {old: False, new: True}
 
 
-def test_into_a_space_of_its_own(concord: CommandLine, unique: Unique, tmp_path: Path) -> None:
-    """G13 An import goes to the space named, and nowhere else."""
-    own = unique("note")
-    path = jsonl(tmp_path / "n.jsonl", {"id": own, "content": own})
-
-    reply = concord.reply(BatchAddMemoriesResponse, "--space", "demo", "import", path)
-
-    assert [result.outcome for result in reply.results] == [BATCH_OUTCOME_CREATED]
-    assert concord("get", own).exit_code == 1
-
-
 def test_the_memories_of_a_state_export_into_another_space(
     concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
@@ -311,18 +298,6 @@ def test_a_path_that_is_not_there_is_wrong_use(concord: CommandLine, tmp_path: P
 
     assert result.exit_code == 2
     assert "does not exist" in " ".join(result.stderr.replace("│", " ").split())
-
-
-def test_an_outcome_of_the_batch_is_not_replayed_later(
-    concord: CommandLine, unique: Unique, tmp_path: Path
-) -> None:
-    """M5 M6 Importing the same file again tells what happened now, not what happened first."""
-    path = jsonl(tmp_path / "n.jsonl", {"content": unique("x")})
-    concord.done("import", path, "--no-wait")
-
-    reply = concord.reply(BatchAddMemoriesResponse, "import", path, "--no-wait")
-
-    assert [result.outcome for result in reply.results] == [BATCH_OUTCOME_UNCHANGED]
 
 
 def test_errors_of_one_kind_are_one_line(concord: CommandLine, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,9 @@ from concord.search.v1.search_pb2 import SearchResponse
 from concord.type.v1.type_pb2 import MEMORY_KIND_TURN
 from concord_client.client import Client
 from concord_client.credentials import find
-from concord_testing.command_line import CommandLine
+from concord_testing.command_line import CommandLine, Unique
 from concord_testing.up_process import COMMAND, Spawned, spawned
 
-Unique = Callable[[str], str]
 DATA = Path(
     os.environ.get("CONCORD_EVALUATION_DATA") or Path(__file__).parents[4] / "shared" / "data"
 )

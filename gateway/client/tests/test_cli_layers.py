@@ -1,6 +1,6 @@
 """`concord say`, `dialogue`, `episode`, `episodes`, `hold`, `working` against a running system."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from concord.graph.v1.dialogue_pb2 import AppendDialogueResponse, ListDialogueResponse
@@ -8,9 +8,7 @@ from concord.graph.v1.episode_pb2 import AddEpisodeResponse, ListEpisodesRespons
 from concord.graph.v1.session_pb2 import ListSessionsResponse
 from concord.graph.v1.working_memory_pb2 import ListWorkingMemoryResponse, PutWorkingMemoryResponse
 from concord.type.v1 import type_pb2
-from concord_testing.command_line import CommandLine
-
-Unique = Callable[[str], str]
+from concord_testing.command_line import CommandLine, Unique
 
 
 def test_what_was_said_is_shown_in_its_order(concord: CommandLine, unique: Unique) -> None:

@@ -6,7 +6,6 @@ import pty
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,12 @@ import pytest
 from concord.graph.v1 import memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_client import credentials
-from concord_testing.command_line import CommandLine
+from concord_testing.command_line import CommandLine, Unique
 from concord_testing.up_process import Spawned
 from mcp import StdioServerParameters
 from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 
-Unique = Callable[[str], str]
 HOOK = Path(__file__).parents[3] / "gateway/mcp_server/examples/session-start.json"
 
 
@@ -91,16 +89,6 @@ def test_a_program_writes_as_the_agent(
         program.add(f"Kept by {own}.", id=own)
 
     assert origin(concord, own) == "AGENT"
-
-
-def test_the_hook_asks_as_the_agent(concord: CommandLine) -> None:
-    """W3 W8 The example's command reads in the agent's name, and runs as it stands."""
-    (start,) = json.loads(HOOK.read_text())["hooks"]["SessionStart"]
-    (hook,) = start["hooks"]
-    program, *arguments = shlex.split(hook["command"])
-
-    assert (program, arguments[:2]) == ("concord", ["--act-as", "agent"])
-    concord.done(*arguments)
 
 
 def test_what_a_person_imports_is_imported_and_theirs(

@@ -6,7 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
@@ -19,11 +19,10 @@ from concord.governance.v1.proposal_pb2 import CreateProposalResponse
 from concord_client import terms
 from concord_client.cli.commands.system.up import typed_as
 from concord_client.credentials import CredentialsError
-from concord_testing.command_line import CommandLine
+from concord_testing.command_line import CommandLine, Unique
 from concord_testing.up_process import COMMAND, Spawned, clean_environ, ran
 from two_signers import typed
 
-Unique = Callable[[str], str]
 HELP_WITHIN = 0.3
 FLOOR = "import rich.console, typer"
 """What help cannot do without; a slower machine takes longer for both."""
@@ -287,16 +286,6 @@ def test_tls_to_a_plain_address_is_told_in_one_line(system: Spawned) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert "does not speak TLS: set CONCORD_URL without https://" in done.stderr
     assert len(done.stderr.splitlines()) == 1
-
-
-def test_a_wrong_key_is_told(system: Spawned) -> None:
-    """W6 A key that is not ours lets nobody in."""
-    environ = system.environ | {"CONCORD_API_KEY": "ck_" + "Zb3" * 14 + "x"}
-
-    result = CommandLine(environ)("get", "x")
-
-    assert result.exit_code == 1
-    assert result.stderr.startswith("ERROR_REASON_CREDENTIAL_INVALID: ")
 
 
 def test_variables_alone_are_enough(system: Spawned, unique: Unique) -> None:

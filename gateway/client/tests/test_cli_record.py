@@ -1,12 +1,8 @@
 """`concord operations` against a running system."""
 
-from collections.abc import Callable
-
 from concord.graph.v1 import feed_pb2
 from concord.graph.v1.space_pb2 import ListOperationsResponse
-from concord_testing.command_line import CommandLine
-
-Unique = Callable[[str], str]
+from concord_testing.command_line import CommandLine, Unique
 
 
 def test_operations_tell_who_did_what_to_an_item(concord: CommandLine, unique: Unique) -> None:

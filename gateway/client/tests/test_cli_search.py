@@ -1,7 +1,6 @@
 """`concord search` against a running system."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from concord.graph.v1.memory_pb2 import AddMemoryResponse, ListMemoriesResponse
@@ -13,10 +12,8 @@ from concord_client.cli.render.health_page import show_health
 from concord_client.cli.render.search_page import show_results
 from concord_client.client import Client
 from concord_client.freshness import follow
-from concord_testing.command_line import CommandLine
+from concord_testing.command_line import CommandLine, Unique
 from concord_testing.up_process import Spawned
-
-Unique = Callable[[str], str]
 
 
 class Notes:
@@ -244,14 +241,6 @@ def test_explain_shows_every_signal(concord: CommandLine, notes: Notes) -> None:
     assert " vector_similarity " in shown
     assert " × " in shown
     assert "domain_match: no data, " in shown
-
-
-def test_another_spaces_memories_do_not_come_up(concord: CommandLine, notes: Notes) -> None:
-    """G13 The same word in another space finds nothing of this one."""
-    assert found(concord, notes)
-    reply = concord.reply(SearchResponse, "--space", "demo", "search", notes.word)
-
-    assert not {each.memory.id for each in reply.results} & {notes.old, notes.new, notes.plan}
 
 
 def test_wrong_use_and_bad_queries_are_told(concord: CommandLine) -> None:

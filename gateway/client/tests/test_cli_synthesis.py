@@ -1,12 +1,9 @@
 """`concord synthesize` against a running system."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
-from concord_testing.command_line import CommandLine
-
-Unique = Callable[[str], str]
+from concord_testing.command_line import CommandLine, Unique
 
 
 def test_results_and_memories_are_synthesized_and_kept(

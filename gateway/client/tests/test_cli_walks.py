@@ -2,7 +2,6 @@
 
 import json
 import stat
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,11 +14,9 @@ from concord.graph.v1.space_pb2 import CountByTypeResponse, ExportSpaceResponse
 from concord.search.v1.search_pb2 import GetIndexStatusResponse
 from concord_client.cli import services
 from concord_client.refusal import Refused
-from concord_testing.command_line import CommandLine
+from concord_testing.command_line import CommandLine, Unique
 from concord_testing.up_process import Spawned
 from google.protobuf.json_format import Parse, ParseDict
-
-Unique = Callable[[str], str]
 
 
 def test_neighbors_walks_as_far_and_where_told(concord: CommandLine, unique: Unique) -> None:

@@ -1,14 +1,13 @@
 """What used to be lost on import with "0 errors", kind by kind, and what the command says of it."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from concord_client.importers.form import Format
 from concord_client.importers.formats import read
 from concord_client.importers.outcome import Defect, Draft, LeftOut
-from concord_testing.command_line import CommandLine
+from concord_testing.command_line import CommandLine, Unique
 from google.protobuf.json_format import MessageToDict
 
 
@@ -204,7 +203,7 @@ def test_fields_that_graph_sets_are_listed(tmp_path: Path) -> None:
 
 
 def test_the_command_counts_and_shows_what_is_left_out(
-    concord: CommandLine, unique: Callable[[str], str], tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """W8 W4 By kind with counts and places; --json lists all of it; without a note, too."""
     note = tmp_path / f"{unique('note')}.md"
@@ -233,7 +232,7 @@ def test_the_command_counts_and_shows_what_is_left_out(
 
 
 def test_json_has_the_words_of_what_is_not_remembered(
-    concord: CommandLine, tmp_path: Path, unique: Callable[[str], str]
+    concord: CommandLine, tmp_path: Path, unique: Unique
 ) -> None:
     """W8 An item that cannot be read stands with its place and text."""
     good = json.dumps({"content": unique("good")})

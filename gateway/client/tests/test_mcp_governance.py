@@ -167,7 +167,8 @@ async def test_a_wrong_action_is_told_with_what_is_wrong_and_an_example(
 
 
 async def test_the_skill_and_the_hook_name_what_there_is(signers: CommandLine) -> None:
-    """W3 The tools that the skill names are those of the profile that it and the settings name."""
+    """W3 W8 The tools that the skill names are those of the profile that it and the settings name;
+    the hook asks in the agent's name."""
     examples = Path(concord_mcp.__file__).parents[1] / "examples"
     skill = (examples / "SKILL.md").read_text("utf-8")
     hook = json.loads((examples / "session-start.json").read_text("utf-8"))
@@ -180,7 +181,7 @@ async def test_the_skill_and_the_hook_name_what_there_is(signers: CommandLine) -
     assert printed[-2:] == ["--profile", profile[1]]
     assert named <= {each.name for each in PROFILES[profile[1]]}
     assert {"end_session", "smf_propose", "forget_memory"} <= named
-    assert start[0] == "concord"
+    assert start[:3] == ["concord", "--act-as", "agent"]
     assert signers.done(*start[1:])
 
 

@@ -11,8 +11,7 @@ from concord.graph.v1 import relation_pb2
 from concord_client import AsyncConcord, Concord, Fact
 from concord_client.verbs.conflict_things import Conflict
 from concord_client.verbs.steps import Step
-
-Unique = Callable[[str], str]
+from concord_testing.command_line import Unique
 
 
 class Awaited:
@@ -49,8 +48,7 @@ def disputed(concord: Concord, unique: Unique) -> Conflict:
     declared = relation_pb2.DeclareRelationRequest(
         name=relation, functional=True, temporal_class=relation_pb2.TEMPORAL_CLASS_ETERNAL
     )
-    path = "/concord.graph.v1.RelationService/DeclareRelation"
-    concord.take(Step(path, declared, relation_pb2.DeclareRelationResponse, lambda reply: reply))
+    concord.take(Step(declared, lambda reply: reply))
     for land in ("Norway", "Sweden"):
         concord.add(f"{city} lies in {land}.", facts=[Fact(city, relation, land)])
     (found,) = concord.check(city).conflicts

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ from concord_client import AsyncConcord, Concord, Fact, Refused, credentials, re
 from concord_client.client import AsyncClient, Client
 from concord_client.credentials import Target
 from concord_client.trust.signing import Signer, public_bytes
-from concord_testing.command_line import CommandLine
+from concord_testing.command_line import CommandLine, Unique
 from concord_testing.up_process import Spawned
 from mcp import StdioServerParameters
 from mcp.client.client import Client as McpClient
@@ -285,7 +285,7 @@ async def typed(keys: Keys, folder: Path) -> AsyncIterator[Door]:
 
 @pytest.mark.parametrize("opened", [stdio, http, awaited, called, typed])
 async def test_the_story_passes_through_every_door(
-    opened: Any, keys: Keys, unique: Callable[[str], str], tmp_path: Path
+    opened: Any, keys: Keys, unique: Unique, tmp_path: Path
 ) -> None:
     """W3 W4 V1 V6 V8 What the agent signs twice is pending still; the human signs with
     `concord approve`."""

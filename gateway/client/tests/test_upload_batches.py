@@ -1,6 +1,6 @@
 """How an upload cuts what it sends into batches, against a running system."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 from concord.graph.v1 import memory_pb2
@@ -9,6 +9,7 @@ from concord_client.client import Client
 from concord_client.credentials import Target, read
 from concord_client.importers.outcome import Draft
 from concord_client.importers.upload import BATCH_FACTS, Upload
+from concord_testing.command_line import Unique
 from concord_testing.up_process import Spawned
 
 if TYPE_CHECKING:
@@ -32,9 +33,7 @@ class Counting:
         return self._memories.BatchAddMemories(iter(parts), timeout=timeout)
 
 
-def test_an_upload_cuts_batches_at_what_graph_takes(
-    system: Spawned, unique: Callable[[str], str]
-) -> None:
+def test_an_upload_cuts_batches_at_what_graph_takes(system: Spawned, unique: Unique) -> None:
     """W4 W7 facts are counted before a batch is sent: none is refused, nothing is sent twice."""
     numbers = [10, 10, 10, 10, 10, 10, 7, *[0] * 250]
     own = unique("note")

@@ -28,11 +28,16 @@ def environ_of(running: Spawned, home: Path) -> dict[str, str]:
 
 def enrolled(environ: dict[str, str]) -> CommandLine:
     """The command line of somebody who has made both keys and enrolled them."""
-    run = met(CommandLine(environ))
-    run.done("principal", "create", "--slot", "agent", "--name", "helper")
-    run.done("principal", "create", "--slot", "human", "--name", "ada")
-    run.done("principal", "enrol")
-    return run
+    return begun(CommandLine(environ))
+
+
+def begun(concord: CommandLine, *space: str) -> CommandLine:
+    """A command line that has met a system, made both keys and enrolled them. `space`: options."""
+    met(concord, *space)
+    concord.done("principal", "create", "--slot", "agent", "--name", "helper")
+    concord.done("principal", "create", "--slot", "human", "--name", "ada")
+    concord.done("principal", "enrol", *space)
+    return concord
 
 
 def met(concord: CommandLine, *arguments: str) -> CommandLine:
@@ -55,6 +60,12 @@ def approved(concord: CommandLine, number: int, slot: str) -> proposal_pb2.Propo
     assert result.exit_code == 0, result.output
     assert "These bytes are signed:" in result.stderr
     return parsed(result.stdout)
+
+
+def agreed(concord: CommandLine, number: int) -> proposal_pb2.Proposal:
+    """A proposal after both principals read it and gave their consent."""
+    approved(concord, number, "agent")
+    return approved(concord, number, "human")
 
 
 def parsed(text: str) -> proposal_pb2.Proposal:

@@ -2,11 +2,14 @@
 
 Exit status: 0 done, 1 refused or failed (the reason is on standard error), 2 used wrongly, 141 if
 the reader of the output closed the pipe early (128 and SIGPIPE, as for other tools).
-A command imports its modules when it runs, so that other commands start at once.
+What only some commands need (gRPC, keys, a whole system) is imported when they run: help starts at
+once.
 """
 
 import os
 import sys
+
+from concord_client.cli.errors import BROKEN_PIPE, discard_output, is_lost_output
 
 
 def main() -> None:
@@ -17,7 +20,6 @@ def main() -> None:
             nowhere = os.open(os.devnull, os.O_WRONLY)  # it takes the closed one's number
             setattr(sys, name, os.fdopen(nowhere, "w", encoding="utf-8", closefd=False))
     from concord_client.cli.app import app
-    from concord_client.cli.errors import BROKEN_PIPE, discard_output, is_lost_output
 
     try:
         try:

@@ -56,7 +56,7 @@ from concord_client.cli.errors import (
     reported_errors,
 )
 from concord_client.cli.help_pages import make_options_readable, make_readable, panel_examples
-from concord_client.cli.session import Globals, JsonOption, Party, SpaceOption
+from concord_client.cli.session import Globals, JsonOption, Party, SessionCommands, SpaceOption
 from concord_client.credentials import ACT_AS_VARIABLE
 
 
@@ -91,7 +91,7 @@ class Commands(TyperGroup):
             raise typer.Exit(1) from error
 
 
-app = typer.Typer(
+app = SessionCommands(
     cls=Commands,
     no_args_is_help=True,
     add_completion=False,

@@ -1,24 +1,19 @@
 """Shows what an import would do: what would come in, by kind, and what would not."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+
+from concord.type.v1.type_pb2 import MEMORY_KIND_FACT, MemoryKind
 
 from concord_client.cli.left_out import left_out_json, show_left_out, show_remarks
+from concord_client.cli.render.page import plural, show, text, word
 from concord_client.cli.session import Session, write_line
-
-if TYPE_CHECKING:
-    from concord_client.importers.outcome import Defect, Outcome
+from concord_client.importers.outcome import Defect, Draft, LeftOut, Outcome, Remark
 
 
-def show_dry_run(session: Session, outcomes: "Iterable[Outcome]") -> int:
+def show_dry_run(session: Session, outcomes: Iterable[Outcome]) -> int:
     """Print the counts by kind, the errors and what is left out. Returns the exit status."""
-    import json
-
-    from concord.type.v1.type_pb2 import MEMORY_KIND_FACT, MemoryKind
-
-    from concord_client.importers.outcome import Defect, Draft, LeftOut, Remark
-
     kinds: Counter[str] = Counter()
     errors: list[Defect] = []
     left: list[LeftOut] = []
@@ -26,8 +21,7 @@ def show_dry_run(session: Session, outcomes: "Iterable[Outcome]") -> int:
     for outcome in outcomes:
         match outcome:
             case Draft():
-                name = MemoryKind.Name(outcome.memory.kind or MEMORY_KIND_FACT)
-                kinds[name.removeprefix("MEMORY_KIND_").lower()] += 1
+                kinds[word(MemoryKind, outcome.memory.kind or MEMORY_KIND_FACT)] += 1
             case Defect():
                 errors.append(outcome)
             case LeftOut():
@@ -49,9 +43,7 @@ def show_dry_run(session: Session, outcomes: "Iterable[Outcome]") -> int:
     return bool(errors)
 
 
-def _show(kinds: "Counter[str]", errors: "list[Defect]") -> None:
-    from concord_client.cli.render.page import plural, show, text
-
+def _show(kinds: Counter[str], errors: list[Defect]) -> None:
     named = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
     total = plural(sum(kinds.values()), "memory", "memories")
     show(

@@ -2,12 +2,21 @@
 
 from typing import TYPE_CHECKING
 
+from concord.graph.v1.graph_pb2 import GetEdgeRequest, GetNodeRequest
+from concord.graph.v1.memory_pb2 import GetMemoryRequest
+from concord.type.v1.type_pb2 import (
+    LOOKUP_STATUS_ERASED,
+    LOOKUP_STATUS_FOUND,
+    AsOf,
+    Edge,
+    Memory,
+    Node,
+)
+
 from concord_client.cli.errors import CommandError
 from concord_client.cli.values import item_id, plain_id
 
 if TYPE_CHECKING:
-    from concord.type.v1.type_pb2 import AsOf, Edge, Memory, Node
-
     from concord_client.cli.session import Session
     from concord_client.client import Client
 
@@ -18,7 +27,7 @@ def absent(
     *,
     what: str = "item",
     more: str = "",
-    at: "AsOf | None" = None,
+    at: AsOf | None = None,
 ) -> CommandError:
     """The error that an item does not exist, or did not at the time asked about."""
     when = "" if at is None else " at the time asked about"
@@ -28,7 +37,7 @@ def absent(
     )
 
 
-def found_memory(client: "Client", session: "Session", given: str) -> "Memory":
+def found_memory(client: "Client", session: "Session", given: str) -> Memory:
     """The present memory, live or forgotten. Raises `CommandError`."""
     memory = _memory(client, plain_id(given))
     if memory is None:
@@ -36,7 +45,7 @@ def found_memory(client: "Client", session: "Session", given: str) -> "Memory":
     return memory
 
 
-def found_item(client: "Client", session: "Session", given: str) -> "Memory | Node | Edge":
+def found_item(client: "Client", session: "Session", given: str) -> Memory | Node | Edge:
     """The memory, node or edge with an id, or the node with a name. Raises `CommandError`."""
     memory = _memory(client, plain_id(given))
     if memory is not None:
@@ -47,10 +56,7 @@ def found_item(client: "Client", session: "Session", given: str) -> "Memory | No
     return found
 
 
-def _memory(client: "Client", memory_id: str) -> "Memory | None":
-    from concord.graph.v1.memory_pb2 import GetMemoryRequest
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_ERASED, LOOKUP_STATUS_FOUND
-
+def _memory(client: "Client", memory_id: str) -> Memory | None:
     reply = client.memory.GetMemory(GetMemoryRequest(id=memory_id, peek=True))
     if reply.status == LOOKUP_STATUS_ERASED:
         raise CommandError(
@@ -60,10 +66,7 @@ def _memory(client: "Client", memory_id: str) -> "Memory | None":
     return reply.memory if reply.status == LOOKUP_STATUS_FOUND else None
 
 
-def _node_or_edge(client: "Client", given: str) -> "Node | Edge | None":
-    from concord.graph.v1.graph_pb2 import GetEdgeRequest, GetNodeRequest
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-
+def _node_or_edge(client: "Client", given: str) -> Node | Edge | None:
     for named in (GetNodeRequest(id=plain_id(given)), GetNodeRequest(name=given)):
         node = client.graph.GetNode(named)
         if node.status == LOOKUP_STATUS_FOUND:
@@ -72,16 +75,16 @@ def _node_or_edge(client: "Client", given: str) -> "Node | Edge | None":
     return edge.edge if edge.status == LOOKUP_STATUS_FOUND else None
 
 
-def demand_found(status: int, ends: list[str], session: "Session", *, of_a_time: bool) -> None:
-    """Raises `CommandError` if a walk's reply says that its start or end does not exist."""
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-
+def absent_end(
+    session: "Session", ends: list[str], status: int, *, of_a_time: bool
+) -> CommandError | None:
+    """The error of a walk whose reply says that its start or end does not exist."""
     if status == LOOKUP_STATUS_FOUND:
-        return
+        return None
     what = " or ".join(
         repr(each) if item_id(each) is not None else f"node {each!r}" for each in ends
     )
-    raise CommandError(
+    return CommandError(
         f"There is no {what} in the space {session.space_name!r}"
         f"{' at the time asked about' if of_a_time else ''}."
         f"{'' if all(map(item_id, ends)) else ' A memory is named memory:ID.'}",

@@ -2,12 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from concord.dissonance.v1.dissonance_pb2 import ListJudgesResponse
-    from concord.governance.v1.proposal_pb2 import GetBriefingResponse
-    from concord.graph.v1.space_pb2 import CountByTypeResponse
-    from concord.search.v1.search_pb2 import GetIndexStatusResponse
+from concord.dissonance.v1 import dissonance_pb2
+from concord.dissonance.v1.dissonance_pb2 import ListJudgesResponse
+from concord.governance.v1.proposal_pb2 import GetBriefingRequest, GetBriefingResponse
+from concord.graph.v1.conflict_pb2 import Judge
+from concord.graph.v1.space_pb2 import CountByTypeResponse
+from concord.search.v1.search_pb2 import GetIndexStatusResponse
 
+from concord_client.cli.render.page import plural, word
+
+if TYPE_CHECKING:
     from concord_client.client import Client
 
 JUDGING = "concord.dissonance.v1.DissonanceService"
@@ -25,16 +29,14 @@ SERVICES = (
 )
 
 
-def not_indexed(counts: "CountByTypeResponse", index: "GetIndexStatusResponse") -> int:
+def not_indexed(counts: CountByTypeResponse, index: GetIndexStatusResponse) -> int:
     """The number of live memories that the index still has to take, without those set aside."""
     live = counts.memories + counts.raw_dialogues
     return max(0, live - index.indexed_memories - index.parked_changes)
 
 
-def index_state(index: "GetIndexStatusResponse", missing: int) -> str:
+def index_state(index: GetIndexStatusResponse, missing: int) -> str:
     """How far an index is, in words. `missing`: the memories that it still has to take."""
-    from concord_client.cli.render.page import plural
-
     lag = index.head_seq - index.applied_seq
     known = "up to date" if index.following else "not known whether up to date"
     state = f"{plural(lag, 'change')} behind" if lag else "not up to date" if missing else known
@@ -42,25 +44,18 @@ def index_state(index: "GetIndexStatusResponse", missing: int) -> str:
     return f"{state}, {holds}" + (f", {missing:,} not indexed yet" if missing else "")
 
 
-def dead_judges(judges: "ListJudgesResponse | None") -> str:
+def dead_judges(judges: ListJudgesResponse | None) -> str:
     """The judges whose last call gave no usable answer, with the reason."""
-    from concord.dissonance.v1 import dissonance_pb2
-    from concord.graph.v1.conflict_pb2 import Judge
-
-    from concord_client.cli.render.page import word
-
     dead = dissonance_pb2.JUDGE_STATE_DEAD
     found = [each for each in judges.judges if each.state == dead] if judges else []
-    return ", ".join(f"{word(Judge.Name(each.judge), 'JUDGE_')}: {each.reason}" for each in found)
+    return ", ".join(f"{word(Judge, each.judge)}: {each.reason}" for each in found)
 
 
 TOO_MANY_SPACES = "no more can be made, and all is slower for those there are"
 
 
-def briefing(client: "Client") -> "GetBriefingResponse":
+def briefing(client: "Client") -> GetBriefingResponse:
     """What governance reports at the start of a session; nothing if the key may not ask."""
-    from concord.governance.v1.proposal_pb2 import GetBriefingRequest, GetBriefingResponse
-
     from concord_client.refusal import Refused
 
     try:

@@ -1,26 +1,32 @@
 """The session of a command: its space, the form of its output, and a client."""
 
+import inspect
+import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from functools import update_wrapper
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
 
 from concord_client import credentials
 from concord_client.cli.errors import CommandError
+from concord_client.cli.render.page import show, text
 from concord_client.cli.render.visible import in_json
 from concord_client.credentials import Role
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
-
     from concord_client.client import Client
+
+M = TypeVar("M", bound=Message)
 
 SpaceOption = Annotated[
     str | None,
@@ -89,6 +95,10 @@ class Session:
         """The user's name for the system, under which the witness keeps its pins."""
         return credentials.system_name(self.environ)
 
+    def in_space(self, name: str) -> "Session":
+        """The same session in another space."""
+        return replace(self, space=name)
+
     @contextmanager
     def client(self, role: Role | None = None) -> Iterator["Client"]:
         """A connected client, closed at the end; without a role, of the party in use."""
@@ -103,14 +113,78 @@ class Session:
         with Client(found) as client:
             yield client
 
-    def reply(self, message: "Message", beside: "Mapping[str, object] | None" = None) -> None:
+    def answer(
+        self, reply: M, page: str | Callable[[M], None], missing: CommandError | None = None
+    ) -> None:
+        """Prints a reply: as JSON, or for people as a sentence or with a function that shows it.
+
+        `missing`: what was asked about does not exist; raised in the place of the page, and after
+        the JSON, which is the reply that it is.
+        """
+        if self.as_json:
+            self.reply(reply)
+        if missing is not None:
+            raise missing
+        if self.as_json:
+            return
+        if isinstance(page, str):
+            show(text(page))
+        else:
+            page(reply)
+
+    def reply(self, message: Message, beside: Mapping[str, object] | None = None) -> None:
         """Prints a reply's protobuf JSON, and the fields `beside` that the command adds."""
-        import json
-
-        from google.protobuf.json_format import MessageToDict
-
         fields = {**MessageToDict(message), **(beside or {})}
         write_line(json.dumps(fields, indent=2, ensure_ascii=False))
+
+
+SystemSession = Annotated[Session, "of no space of its own"]
+"""The session of a command that has no --space."""
+
+
+class SessionCommands(typer.Typer):
+    """Registers commands. One whose first parameter is its session has the options that make it."""
+
+    def command(self, *named: Any, **settings: Any) -> Callable[[Any], Any]:
+        """As of `typer.Typer`; the function itself stays as it is written."""
+        register = super().command(*named, **settings)
+
+        def registered(command: Callable[..., None]) -> Callable[..., None]:
+            register(_with_its_session(command))
+            return command
+
+        return registered
+
+
+def _with_its_session(command: Callable[..., None]) -> Callable[..., None]:
+    def in_space(
+        ctx: typer.Context, *, space: SpaceOption = None, as_json: JsonOption = False, **given: Any
+    ) -> None:
+        command(Session.of(ctx, space, as_json), **given)
+
+    def of_the_system(ctx: typer.Context, *, as_json: JsonOption = False, **given: Any) -> None:
+        command(Session.of(ctx, None, as_json), **given)
+
+    first, *options = inspect.signature(command).parameters.values()
+    if first.annotation is Session:
+        return with_options(in_space, command, options)
+    if first.annotation == SystemSession:
+        return with_options(of_the_system, command, options)
+    return command
+
+
+def with_options(
+    run: Callable[..., None],
+    command: Callable[..., object],
+    options: Iterable[inspect.Parameter],
+) -> Callable[..., None]:
+    """`run` with the name and help of `command`, and with `options` before its own."""
+    ctx, *own, _given = inspect.signature(run).parameters.values()
+    parameters = [ctx, *options, *own]
+    read: Any = update_wrapper(run, command)  # Typer reads attributes that its type does not know
+    read.__signature__ = inspect.Signature(parameters)
+    read.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
 
 
 def write_line(line: str) -> None:

@@ -4,17 +4,15 @@ import json
 import re
 import sys
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import typer
+from concord.graph.v1.lineage_pb2 import AddLineageRequest
+from concord.type.v1.type_pb2 import AsOf, EdgeEnd, Fact, LineageRelation, Source
+from google.protobuf.struct_pb2 import Struct
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_client.cli.errors import CommandError
-
-if TYPE_CHECKING:
-    from concord.graph.v1.lineage_pb2 import AddLineageRequest
-    from concord.type.v1.type_pb2 import AsOf, EdgeEnd, Fact, Source
-    from google.protobuf.struct_pb2 import Struct
-    from google.protobuf.timestamp_pb2 import Timestamp
+from concord_client.facts import fact_of
 
 STDIN = "-"
 ID_PREFIXES = ("memory:", "node:", "edge:")
@@ -43,10 +41,9 @@ def period(given: str) -> timedelta:
     return timedelta(**{units[found[2]]: int(found[1])})
 
 
-def instant(given: str | None) -> "Timestamp | None":
+def instant(given: str | None) -> Timestamp | None:
     """An ISO 8601 date or time; without a zone it is UTC."""
     from concord_attestation.instants import stated_time
-    from google.protobuf.timestamp_pb2 import Timestamp
 
     if given is None:
         return None
@@ -60,10 +57,8 @@ def instant(given: str | None) -> "Timestamp | None":
     return made
 
 
-def asked_time(as_of: str | None, known_at: str | None) -> "AsOf | None":
+def asked_time(as_of: str | None, known_at: str | None) -> AsOf | None:
     """The valid and record time of a read; None for now."""
-    from concord.type.v1.type_pb2 import AsOf
-
     if as_of is None and known_at is None:
         return None
     return AsOf(valid_time=instant(as_of), record_time=instant(known_at))
@@ -77,10 +72,8 @@ def item_id(given: str) -> str | None:
     return None
 
 
-def edge_end(given: str) -> "EdgeEnd":
+def edge_end(given: str) -> EdgeEnd:
     """The end of an edge that `given` names, by prefixed id or by name."""
-    from concord.type.v1.type_pb2 import EdgeEnd
-
     found = item_id(given)
     return EdgeEnd(name=given) if found is None else EdgeEnd(id=found)
 
@@ -90,10 +83,8 @@ def plain_id(given: str) -> str:
     return item_id(given) or given
 
 
-def properties(given: list[str] | None) -> "Struct | None":
+def properties(given: list[str] | None) -> Struct | None:
     """NAME=VALUE pairs as a struct; None without one."""
-    from google.protobuf.struct_pb2 import Struct
-
     if not given:
         return None
     made = Struct()
@@ -108,11 +99,8 @@ def properties(given: list[str] | None) -> "Struct | None":
     return made
 
 
-def lineage_request(source: str, relation: str, target: str, context: str) -> "AddLineageRequest":
+def lineage_request(source: str, relation: str, target: str, context: str) -> AddLineageRequest:
     """The request that states lineage between two items."""
-    from concord.graph.v1.lineage_pb2 import AddLineageRequest
-    from concord.type.v1.type_pb2 import LineageRelation
-
     newer, older = item_id(source), item_id(target)
     if newer is None or older is None:
         raise typer.BadParameter(
@@ -126,19 +114,15 @@ def lineage_request(source: str, relation: str, target: str, context: str) -> "A
     )
 
 
-def stated_sources(speaker: str | None, derived_from: list[str] | None) -> "list[Source]":
+def stated_sources(speaker: str | None, derived_from: list[str] | None) -> list[Source]:
     """The one source that the command line names, if any."""
-    from concord.type.v1.type_pb2 import Source
-
     if not speaker and not derived_from:
         return []
     return [Source(speaker=speaker or "", memory_ids=map(plain_id, derived_from or ()))]
 
 
-def stated_fact(stated: str) -> "Fact":
+def stated_fact(stated: str) -> Fact:
     """The fact in `SUBJECT|RELATION|OBJECT`. Raises `typer.BadParameter`."""
-    from concord_client.facts import fact_of
-
     try:
         return fact_of(stated)
     except ValueError as error:

@@ -61,7 +61,6 @@ def genesis_payload(
     agent: tuple[str, bytes],
     human: tuple[str, bytes],
     governance_key: bytes,
-    create_time: datetime | None = None,
 ) -> bytes:
     """Return the bytes that both slots sign; `agent` and `human`: principal and public key."""
     slots = {
@@ -74,7 +73,7 @@ def genesis_payload(
             "space": space,
             "slots": slots,
             "governance_key": _base64url(governance_key),
-            "create_time": format_time(create_time or datetime.now(UTC)),
+            "create_time": format_time(datetime.now(UTC)),
         }
     )
 
@@ -85,7 +84,6 @@ def sign_genesis(
     agent: Signer,
     human: Signer,
     governance_key: bytes,
-    create_time: datetime | None = None,
 ) -> bytes:
     """Return a space's genesis record (JSON), signed by both slots; `governance_key` is public.
 
@@ -97,7 +95,6 @@ def sign_genesis(
         agent=(agent.principal, agent.public_key),
         human=(human.principal, human.public_key),
         governance_key=governance_key,
-        create_time=create_time,
     )
     return sign_envelope(GENESIS_TYPE, payload, [agent.key, human.key])
 
@@ -191,7 +188,7 @@ def sign_revocation(
     *, slot: str, signer: Signer, space: str, proposal_id: str, revision: int, consent: bytes
 ) -> bytes:
     """Return `signer`'s revocation (JSON) of its own consent, named by the consent's nonce."""
-    nonce = json.loads(_payload_of(consent))["nonce"]
+    nonce = json.loads(payload_of(consent))["nonce"]
     about = (slot, signer, space, proposal_id, revision)
     return _sign_answer(REVOCATION_TYPE, about, "", nonce)
 
@@ -275,7 +272,7 @@ def restore_payload(
 
 def genesis_digest(genesis: bytes) -> str:
     """Return the digest to pin: hex SHA-256 of the bytes that the slots signed."""
-    return sha256(_payload_of(genesis)).hexdigest()
+    return sha256(payload_of(genesis)).hexdigest()
 
 
 def sign_envelope(payload_type: str, payload: bytes, keys: Sequence[Ed25519PrivateKey]) -> bytes:
@@ -313,7 +310,8 @@ def format_time(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
 
 
-def _payload_of(envelope: bytes) -> bytes:
+def payload_of(envelope: bytes) -> bytes:
+    """Return the bytes that an envelope signs. Raises ValueError, LookupError, TypeError."""
     return b64decode(json.loads(envelope)["payload"], validate=True)
 
 

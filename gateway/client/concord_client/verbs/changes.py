@@ -14,7 +14,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from concord_client.refusal import NotFound
 from concord_client.verbs import read_reply, things
 from concord_client.verbs.arguments import stamp, value_of
-from concord_client.verbs.steps import MEMORY, Step, Steps, taken
+from concord_client.verbs.steps import Step, Steps, taken
 from concord_client.verbs.things import Importance, Kind
 
 
@@ -54,8 +54,7 @@ def update(
     changed = type_pb2.Memory(**given)
     changed.id, changed.etag = yield from _version(memory, etag)
     request = memory_pb2.UpdateMemoryRequest(memory=changed, update_mask=FieldMask(paths=[*given]))
-    reply = memory_pb2.UpdateMemoryResponse
-    return (yield from taken(Step(f"{MEMORY}UpdateMemory", request, reply, _written)))
+    return (yield from taken(Step(request, _written)))
 
 
 def forget(memory: things.Memory | str, *, etag: str = "") -> Steps[things.WrittenMemory]:
@@ -65,16 +64,14 @@ def forget(memory: things.Memory | str, *, etag: str = "") -> Steps[things.Writt
     """
     named, version = yield from _version(memory, etag)
     request = memory_pb2.ForgetMemoryRequest(id=named, etag=version)
-    reply = memory_pb2.ForgetMemoryResponse
-    return (yield from taken(Step(f"{MEMORY}ForgetMemory", request, reply, _written)))
+    return (yield from taken(Step(request, _written)))
 
 
 def restore(memory: things.Memory | str, *, etag: str = "") -> Steps[things.WrittenMemory]:
     """Bring a forgotten memory back. `memory`: as it was read, or its id; see `update`."""
     named, version = yield from _version(memory, etag)
     request = memory_pb2.RestoreMemoryRequest(id=named, etag=version)
-    reply = memory_pb2.RestoreMemoryResponse
-    return (yield from taken(Step(f"{MEMORY}RestoreMemory", request, reply, _written)))
+    return (yield from taken(Step(request, _written)))
 
 
 def erase(
@@ -87,8 +84,7 @@ def erase(
     """
     named, version = yield from _version(memory, etag)
     request = memory_pb2.EraseMemoryRequest(id=named, etag=version, reason=reason)
-    reply = memory_pb2.EraseMemoryResponse
-    return (yield from taken(Step(f"{MEMORY}EraseMemory", request, reply, _written)))
+    return (yield from taken(Step(request, _written)))
 
 
 def receipt(memory_id: str) -> Step[things.Receipt | None]:
@@ -98,7 +94,7 @@ def receipt(memory_id: str) -> Step[things.Receipt | None]:
     def read(reply: memory_pb2.GetEraseReceiptResponse) -> things.Receipt | None:
         return read_reply.receipt(reply.receipt) if reply.HasField("receipt") else None
 
-    return Step(f"{MEMORY}GetEraseReceipt", request, memory_pb2.GetEraseReceiptResponse, read)
+    return Step(request, read)
 
 
 def _written(
@@ -117,9 +113,7 @@ def _version(memory: things.Memory | str, etag: str) -> Steps[tuple[str, str]]:
     if etag:
         return memory, etag
     request = memory_pb2.GetMemoryRequest(id=memory, peek=True)
-    reply: memory_pb2.GetMemoryResponse = yield Step(
-        f"{MEMORY}GetMemory", request, memory_pb2.GetMemoryResponse, lambda message: message
-    )
+    reply: memory_pb2.GetMemoryResponse = yield Step(request, lambda message: message)
     if not reply.HasField("memory"):
         alike = f" Similar ids: {', '.join(reply.near_names)}." if reply.near_names else ""
         raise NotFound(

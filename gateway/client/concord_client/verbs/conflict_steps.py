@@ -17,7 +17,6 @@ from concord_client.verbs.conflict_things import ConflictClass, ConflictState
 from concord_client.verbs.steps import Step, Steps, taken
 from concord_client.verbs.things import Page
 
-DISSONANCE = "/concord.dissonance.v1.DissonanceService/"
 LONG_CHECK = 600.0
 """The timeout of a check, in seconds."""
 
@@ -32,8 +31,7 @@ def check(node: str, *, dry_run: bool = False, max_text_findings: int = 0) -> St
         context_node=node, dry_run=dry_run, max_text_findings=max_text_findings
     )
 
-    reply = dissonance_pb2.CheckDissonanceResponse
-    return Step(f"{DISSONANCE}CheckDissonance", request, reply, read_conflict.checked, LONG_CHECK)
+    return Step(request, read_conflict.checked, LONG_CHECK)
 
 
 def conflicts(
@@ -62,7 +60,7 @@ def conflicts(
         found = tuple(read_conflict.conflict(each) for each in reply.conflicts)
         return Page(found, reply.next_page_token)
 
-    return Step(f"{DISSONANCE}ListConflicts", request, dissonance_pb2.ListConflictsResponse, read)
+    return Step(request, read)
 
 
 def conflict(
@@ -76,8 +74,7 @@ def conflict(
     def read(reply: conflict_pb2.GetConflictResponse) -> things.Conflict | None:
         return read_conflict.conflict(reply.conflict) if reply.HasField("conflict") else None
 
-    path = "/concord.graph.v1.ConflictService/GetConflict"
-    return Step(path, request, conflict_pb2.GetConflictResponse, read)
+    return Step(request, read)
 
 
 def confirm(conflict: things.Conflict | str, *, because: str = "") -> Step[things.Decision]:
@@ -101,8 +98,7 @@ def dismiss_run(run_id: str, *, because: str = "") -> Step[things.DismissedRun]:
     def read(reply: dissonance_pb2.DismissRunResponse) -> things.DismissedRun:
         return things.DismissedRun(reply.dismissed_count, reply.left_count)
 
-    reply = dissonance_pb2.DismissRunResponse
-    return Step(f"{DISSONANCE}DismissRun", request, reply, read, LONG_CHECK)
+    return Step(request, read, LONG_CHECK)
 
 
 def except_(conflict: things.Conflict | str, *, because: str) -> Step[things.Decision]:
@@ -153,9 +149,7 @@ def resolve(
     if resolution is None:
         resolution = yield from _class_of(request.conflict_id)
     request.resolution_type = value_of(conflict_pb2.ConflictClass, resolution, "resolution")
-    reply = dissonance_pb2.ResolveDissonanceResponse
-    path = f"{DISSONANCE}ResolveDissonance"
-    return (yield from taken(Step(path, request, reply, read_conflict.decision)))
+    return (yield from taken(Step(request, read_conflict.decision)))
 
 
 def _class_of(id: str) -> Steps[ConflictClass]:  # noqa: A002
@@ -188,5 +182,4 @@ def _review(
         conflict_class=value_of(conflict_pb2.ConflictClass, conflict_class, "conflict_class"),
         older_id=older,
     )
-    reply = dissonance_pb2.ReviewConflictResponse
-    return Step(f"{DISSONANCE}ReviewConflict", request, reply, read_conflict.decision)
+    return Step(request, read_conflict.decision)

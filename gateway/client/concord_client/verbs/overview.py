@@ -14,7 +14,7 @@ from concord_client.verbs import overview_things as things
 from concord_client.verbs import read_overview
 from concord_client.verbs.arguments import instant, value_of
 from concord_client.verbs.overview_things import HealthStatus
-from concord_client.verbs.steps import SEARCH, Step, Steps
+from concord_client.verbs.steps import Step, Steps
 
 _HELPFULNESS = {
     None: feedback_pb2.HELPFULNESS_UNSPECIFIED,
@@ -47,8 +47,7 @@ def integrative(
         as_of=instant(as_of),
         session_id=session_id,
     )
-    path = f"{SEARCH}IntegrativeSearch"
-    return Step(path, request, search_pb2.IntegrativeSearchResponse, read_overview.integrative)
+    return Step(request, read_overview.integrative)
 
 
 def feedback(query_id: str, *, helpful: bool | None = None, reason: str = "") -> Step[things.Vote]:
@@ -63,8 +62,7 @@ def feedback(query_id: str, *, helpful: bool | None = None, reason: str = "") ->
     def read(reply: feedback_pb2.SubmitFeedbackResponse) -> things.Vote:
         return things.Vote(reply.constitutive_weight, reply.new_vote_count)
 
-    path = "/concord.search.v1.FeedbackService/SubmitFeedback"
-    return Step(path, request, feedback_pb2.SubmitFeedbackResponse, read)
+    return Step(request, read)
 
 
 def health(
@@ -82,12 +80,7 @@ def health(
     memories: list[things.AssessedMemory] = []
     counts: Counter[str] = Counter()
     while True:  # a reply covers at most 10,000 memories: go on until the list is full
-        reply: health_pb2.AssessHealthResponse = yield Step(
-            "/concord.search.v1.MemoryHealthService/AssessHealth",
-            request,
-            health_pb2.AssessHealthResponse,
-            lambda message: message,
-        )
+        reply: health_pb2.AssessHealthResponse = yield Step(request, lambda message: message)
         memories += [read_overview.assessed(each) for each in reply.memories]
         counts.update(read_overview.counts(reply))
         request.page_token, request.page_size = reply.next_page_token, limit - len(memories)
@@ -97,6 +90,4 @@ def health(
 
 def briefing() -> Step[things.Briefing]:
     """What waits for a consent or a review, and which conflicts are open."""
-    path = "/concord.governance.v1.ProposalService/GetBriefing"
-    reply = proposal_pb2.GetBriefingResponse
-    return Step(path, proposal_pb2.GetBriefingRequest(), reply, read_overview.briefing)
+    return Step(proposal_pb2.GetBriefingRequest(), read_overview.briefing)

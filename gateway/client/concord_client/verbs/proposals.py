@@ -19,8 +19,6 @@ from concord_client.verbs import read_reply, things
 from concord_client.verbs.steps import Step, add, link
 from concord_client.verbs.things import Fact, Importance, Kind, Slot
 
-_PROPOSALS = "/concord.governance.v1.ProposalService/"
-
 
 def propose(
     action: Mapping[str, object] | None = None,
@@ -91,11 +89,7 @@ def propose(
     if name := governed.WhichOneof("action"):
         getattr(governed, name).request_id = secrets.token_urlsafe(24)
     request = proposal_pb2.CreateProposalRequest(action=governed, note=note)
-
-    def read(reply: proposal_pb2.CreateProposalResponse) -> things.Proposal:
-        return read_reply.proposal(reply.proposal)
-
-    return Step(f"{_PROPOSALS}CreateProposal", request, proposal_pb2.CreateProposalResponse, read)
+    return Step(request, _proposal)
 
 
 def _parsed(action: Mapping[str, object]) -> governed_pb2.GovernedAction:
@@ -118,7 +112,7 @@ def pending() -> Step[tuple[things.Proposal, ...]]:
     def read(reply: proposal_pb2.ListProposalsResponse) -> tuple[things.Proposal, ...]:
         return tuple(read_reply.proposal(each) for each in reply.proposals)
 
-    return Step(f"{_PROPOSALS}ListProposals", request, proposal_pb2.ListProposalsResponse, read)
+    return Step(request, read)
 
 
 def review(id: str) -> Step[things.Proposal | None]:  # noqa: A002
@@ -128,7 +122,7 @@ def review(id: str) -> Step[things.Proposal | None]:  # noqa: A002
     def read(reply: proposal_pb2.GetProposalResponse) -> things.Proposal | None:
         return read_reply.proposal(reply.proposal) if reply.HasField("proposal") else None
 
-    return Step(f"{_PROPOSALS}GetProposal", request, proposal_pb2.GetProposalResponse, read)
+    return Step(request, read)
 
 
 def approve(
@@ -144,11 +138,7 @@ def approve(
     demand_space(found, space)
     consent = signing.sign_consent(slot=slot, signer=signer, **found.terms())
     request = proposal_pb2.ApproveProposalRequest(proposal_id=proposal.id, consent=consent)
-
-    def read(reply: proposal_pb2.ApproveProposalResponse) -> things.Proposal:
-        return read_reply.proposal(reply.proposal)
-
-    return Step(f"{_PROPOSALS}ApproveProposal", request, proposal_pb2.ApproveProposalResponse, read)
+    return Step(request, _proposal)
 
 
 def reject(
@@ -174,20 +164,19 @@ def reject(
         reason=reason,
     )
     request = proposal_pb2.RejectProposalRequest(proposal_id=proposal.id, rejection=rejection)
-
-    def read(reply: proposal_pb2.RejectProposalResponse) -> things.Proposal:
-        return read_reply.proposal(reply.proposal)
-
-    return Step(f"{_PROPOSALS}RejectProposal", request, proposal_pb2.RejectProposalResponse, read)
+    return Step(request, _proposal)
 
 
 def undo(proposal: things.Proposal) -> Step[things.Proposal]:
     """Propose to undo an executed proposal; the slots that had to consent must consent again."""
     request = proposal_pb2.UndoModificationRequest(proposal_id=proposal.id)
+    return Step(request, _proposal)
 
-    def read(reply: proposal_pb2.UndoModificationResponse) -> things.Proposal:
-        return read_reply.proposal(reply.proposal)
 
-    return Step(
-        f"{_PROPOSALS}UndoModification", request, proposal_pb2.UndoModificationResponse, read
-    )
+def _proposal(
+    reply: proposal_pb2.CreateProposalResponse
+    | proposal_pb2.ApproveProposalResponse
+    | proposal_pb2.RejectProposalResponse
+    | proposal_pb2.UndoModificationResponse,
+) -> things.Proposal:
+    return read_reply.proposal(reply.proposal)

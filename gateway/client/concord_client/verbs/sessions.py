@@ -11,12 +11,9 @@ from concord.type.v1 import type_pb2
 
 from concord_client.verbs import conflict_things, read_conflict, read_reply, things
 from concord_client.verbs.arguments import instant, stamp, value_of
-from concord_client.verbs.conflict_steps import DISSONANCE, LONG_CHECK
+from concord_client.verbs.conflict_steps import LONG_CHECK
 from concord_client.verbs.steps import Step
 from concord_client.verbs.things import TurnRole
-
-_DIALOGUE = "/concord.graph.v1.DialogueService/"
-_EPISODE = "/concord.graph.v1.EpisodeService/"
 
 
 def say(
@@ -46,8 +43,7 @@ def say(
         (kept,) = reply.turns
         return things.Added(read_reply.memory(kept), bool(reply.created_count))
 
-    path = f"{_DIALOGUE}AppendDialogue"
-    return Step(path, request, dialogue_pb2.AppendDialogueResponse, read)
+    return Step(request, read)
 
 
 def dialogue(
@@ -62,7 +58,7 @@ def dialogue(
         turns = tuple(read_reply.memory(each) for each in reply.turns)
         return things.Page(turns, reply.next_page_token)
 
-    return Step(f"{_DIALOGUE}ListDialogue", request, dialogue_pb2.ListDialogueResponse, read)
+    return Step(request, read)
 
 
 def episode(
@@ -85,7 +81,7 @@ def episode(
     def read(reply: episode_pb2.AddEpisodeResponse) -> things.Episode:
         return read_reply.episode(reply.episode)
 
-    return Step(f"{_EPISODE}AddEpisode", request, episode_pb2.AddEpisodeResponse, read)
+    return Step(request, read)
 
 
 def episodes(
@@ -114,12 +110,10 @@ def episodes(
         kept = tuple(read_reply.episode(each) for each in reply.episodes)
         return things.Page(kept, reply.next_page_token, reply.total_count)
 
-    return Step(f"{_EPISODE}ListEpisodes", request, episode_pb2.ListEpisodesResponse, read)
+    return Step(request, read)
 
 
 def end_session(session_id: str) -> Step[conflict_things.EndedSession]:
     """End a session and check what it wrote; when it is used again, it begins anew."""
     request = dissonance_pb2.EndSessionRequest(session_id=session_id)
-    reply = dissonance_pb2.EndSessionResponse
-    path = f"{DISSONANCE}EndSession"
-    return Step(path, request, reply, read_conflict.ended_session, LONG_CHECK)
+    return Step(request, read_conflict.ended_session, LONG_CHECK)

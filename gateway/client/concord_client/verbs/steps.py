@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from concord.search.v1 import search_pb2, suggestion_pb2
 from concord.type.v1 import type_pb2
+from google.protobuf.descriptor import Descriptor, MethodDescriptor
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 
 from concord_client.links import with_links
 from concord_client.verbs import read_reply, things
@@ -23,22 +26,33 @@ from concord_client.verbs.things import Direction, Fact, Importance, Kind, Linea
 
 T = TypeVar("T")
 
-MEMORY = "/concord.graph.v1.MemoryService/"
-_GRAPH = "/concord.graph.v1.GraphService/"
-_LINEAGE = "/concord.graph.v1.LineageService/"
-_RELATION = "/concord.graph.v1.RelationService/"
-SEARCH = "/concord.search.v1.SearchService/"
-
 
 @dataclass(frozen=True)
 class Step(Generic[T]):
-    """A call: its method, its request, and the function that reads its reply."""
+    """A call: its request, which one method alone takes, and the function that reads its reply."""
 
-    path: str
     request: Message
-    reply: type[Message]
     read: Callable[..., T]
     timeout: float | None = None
+
+    @property
+    def path(self) -> str:
+        """The method, as "/package.Service/Method"."""
+        method = _method(self.request.DESCRIPTOR)
+        return f"/{method.containing_service.full_name}/{method.name}"
+
+    @property
+    def reply(self) -> type[Message]:
+        """The class of its reply."""
+        return GetMessageClass(_method(self.request.DESCRIPTOR).output_type)
+
+
+@cache
+def _method(request: Descriptor) -> MethodDescriptor:
+    """The method that takes such a request: its service stands in the request's file."""
+    services = request.file.services_by_name.values()
+    methods = (method for service in services for method in service.methods)
+    return next(method for method in methods if method.input_type == request)
 
 
 Steps: TypeAlias = Generator[Step[Any], Any, T]
@@ -98,7 +112,7 @@ def add(
         properties=struct(properties),
     )
     request = memory_pb2.AddMemoryRequest(memory=memory)
-    return Step(f"{MEMORY}AddMemory", request, memory_pb2.AddMemoryResponse, read_reply.added)
+    return Step(request, read_reply.added)
 
 
 def search(
@@ -135,7 +149,7 @@ def search(
         request.filter.node = node
         request.filter.tags_all.extend(tags)
         request.filter.kinds.extend(value_of(type_pb2.MemoryKind, each, "kinds") for each in kinds)
-    return Step(f"{SEARCH}Search", request, search_pb2.SearchResponse, read_reply.answer)
+    return Step(request, read_reply.answer)
 
 
 def suggest(
@@ -159,9 +173,7 @@ def suggest(
         limit=limit,
         repeat=repeat,
     )
-    reply = suggestion_pb2.SuggestProactivelyResponse
-    path = "/concord.search.v1.SuggestionService/SuggestProactively"
-    return Step(path, request, reply, read_reply.suggestions)
+    return Step(request, read_reply.suggestions)
 
 
 def get(id: str, *, as_of: datetime | None = None) -> Step[things.Memory | None]:  # noqa: A002
@@ -171,7 +183,7 @@ def get(id: str, *, as_of: datetime | None = None) -> Step[things.Memory | None]
     def read(reply: memory_pb2.GetMemoryResponse) -> things.Memory | None:
         return read_reply.memory(reply.memory) if reply.HasField("memory") else None
 
-    return Step(f"{MEMORY}GetMemory", request, memory_pb2.GetMemoryResponse, read)
+    return Step(request, read)
 
 
 def list_(
@@ -212,7 +224,7 @@ def list_(
             tuple(read_reply.memory(each) for each in reply.memories), reply.next_page_token
         )
 
-    return Step(f"{MEMORY}ListMemories", request, memory_pb2.ListMemoriesResponse, read)
+    return Step(request, read)
 
 
 def history(id: str, *, limit: int = 50) -> Step[tuple[things.Version, ...]]:  # noqa: A002
@@ -222,7 +234,7 @@ def history(id: str, *, limit: int = 50) -> Step[tuple[things.Version, ...]]:  #
     def read(reply: memory_pb2.GetMemoryHistoryResponse) -> tuple[things.Version, ...]:
         return tuple(read_reply.version(each) for each in reply.versions)
 
-    return Step(f"{MEMORY}GetMemoryHistory", request, memory_pb2.GetMemoryHistoryResponse, read)
+    return Step(request, read)
 
 
 def relate(newer_id: str, relation: Lineage, older_id: str) -> Step[things.WrittenEdge]:
@@ -236,7 +248,7 @@ def relate(newer_id: str, relation: Lineage, older_id: str) -> Step[things.Writt
     def read(reply: lineage_pb2.AddLineageResponse) -> things.WrittenEdge:
         return read_reply.written_edge(reply.edge, reply.gave_way)
 
-    return Step(f"{_LINEAGE}AddLineage", request, lineage_pb2.AddLineageResponse, read)
+    return Step(request, read)
 
 
 def lineage(id: str, *, as_of: datetime | None = None) -> Step[things.Chain | None]:  # noqa: A002
@@ -247,7 +259,7 @@ def lineage(id: str, *, as_of: datetime | None = None) -> Step[things.Chain | No
         found = reply.status == type_pb2.LOOKUP_STATUS_FOUND
         return read_reply.chain(reply) if found else None
 
-    return Step(f"{_LINEAGE}GetLineage", request, lineage_pb2.GetLineageResponse, read)
+    return Step(request, read)
 
 
 def link(
@@ -275,7 +287,7 @@ def link(
     def read(reply: graph_pb2.UpsertEdgeResponse) -> things.WrittenEdge:
         return read_reply.written_edge(reply.edge, reply.gave_way)
 
-    return Step(f"{_GRAPH}UpsertEdge", request, graph_pb2.UpsertEdgeResponse, read)
+    return Step(request, read)
 
 
 def neighbors(
@@ -301,7 +313,7 @@ def neighbors(
     def read(reply: graph_pb2.QueryNeighborsResponse) -> tuple[things.Neighbor, ...]:
         return tuple(read_reply.neighbor(each) for each in reply.neighbors)
 
-    return Step(f"{_GRAPH}QueryNeighbors", request, graph_pb2.QueryNeighborsResponse, read)
+    return Step(request, read)
 
 
 def follow(
@@ -316,5 +328,4 @@ def follow(
         found = reply.status == type_pb2.LOOKUP_STATUS_FOUND
         return read_reply.followed(reply) if found else None
 
-    path = f"{_RELATION}FollowRelations"
-    return Step(path, request, relation_pb2.FollowRelationsResponse, read)
+    return Step(request, read)

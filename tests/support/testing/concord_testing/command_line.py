@@ -1,6 +1,6 @@
 """The command line in the test's own process, against a running system."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TypeVar
 
@@ -12,6 +12,8 @@ from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 M = TypeVar("M", bound=Message)
+Unique = Callable[[str], str]
+"""What makes an id of a name that no other test uses."""
 # The runner builds each command's parser anew for each call, which is most of a command's time.
 typer.testing._get_command = cache(get_command)  # type: ignore[attr-defined]
 

@@ -7,7 +7,10 @@ from google.protobuf.message import Message
 
 from concord_client import corpus
 from concord_client.cli.demo.stage import Stage, Step, demand
+from concord_client.cli.render.lineage_page import timeline
 from concord_client.cli.render.page import plural, show, text
+from concord_client.cli.render.search_page import show_results
+from concord_client.cli.render.walk_page import show_neighbors
 
 QUERY = "metadata for Python software packages"
 CHAIN = ("pep-241", "pep-314", "pep-345", "pep-426", "pep-566")
@@ -52,8 +55,6 @@ def _import(stage: Stage) -> Message:
 
 
 def _search(stage: Stage) -> Message:
-    from concord_client.cli.render.search_page import show_results
-
     reply = stage.client.search.Search(search_pb2.SearchRequest(query=QUERY, page_size=3))
     found = [result.memory.id for result in reply.results]
     demand(HEAD in found[:1], f"{HEAD}, which is in force, comes first")
@@ -67,8 +68,6 @@ def _search(stage: Stage) -> Message:
 
 
 def _history(stage: Stage) -> Message:
-    from concord_client.cli.render.search_page import show_results
-
     reply = stage.client.search.Search(
         search_pb2.SearchRequest(
             query=QUERY,
@@ -84,8 +83,6 @@ def _history(stage: Stage) -> Message:
 
 
 def _lineage(stage: Stage) -> Message:
-    from concord_client.cli.render.lineage_page import timeline
-
     reply = stage.client.lineage.GetLineage(lineage_pb2.GetLineageRequest(id=CHAIN[0]))
     ids = [item.id for item in reply.items]
     demand([each for each in ids if each in CHAIN] == list(CHAIN), "lineage shows the whole chain")
@@ -97,8 +94,6 @@ def _lineage(stage: Stage) -> Message:
 
 
 def _neighbors(stage: Stage) -> Message:
-    from concord_client.cli.render.walk_page import show_neighbors
-
     reply = stage.client.graph.QueryNeighbors(
         graph_pb2.QueryNeighborsRequest(start=type_pb2.EdgeEnd(id=HEAD), depth=2, page_size=8)
     )

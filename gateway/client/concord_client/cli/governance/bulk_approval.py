@@ -64,10 +64,9 @@ def _show(
         return
     made = table("#No", "Would be" if dry_run else "Is", "Refused", "Summary")
     for each, outcome in zip(found, reply.outcomes, strict=True):
-        status = proposal_pb2.ProposalStatus.Name(outcome.status)
         made.add_row(
             str(each.number),
-            word(status, "PROPOSAL_STATUS_"),
+            word(proposal_pb2.ProposalStatus, outcome.status),
             text(in_words(outcome.reason)),
             text(each.framing.neutral_summary),
         )

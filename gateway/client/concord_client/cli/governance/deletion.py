@@ -1,13 +1,13 @@
 """The statement of both slots that deletes a space with a genesis (W7)."""
 
 import json
-from base64 import b64decode
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import GovernanceSession, Slot, governance_session
+from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session
 from concord_client.credentials import KEY_VARIABLE, CredentialsError
 from concord_client.trust import signing
@@ -60,8 +60,6 @@ class DeletionKeys:
             return signing.join_signatures(first, self._signed(governance, payload, slot))
 
     def _signed(self, governance: GovernanceSession, payload: bytes, *slots: Slot) -> bytes:
-        from concord_client.cli.render.page import show, text
-
         files = [
             governance.key_file(slot, self.agent if slot == Slot.AGENT else self.human)
             for slot in slots
@@ -80,7 +78,7 @@ def _payload(space: str, genesis: str) -> bytes:
 def _read(envelope: bytes, space: str, genesis: str) -> bytes:
     """The payload of the other slot's envelope, which must be about this space."""
     try:
-        payload = b64decode(json.loads(envelope)["payload"], validate=True)
+        payload = signing.payload_of(envelope)
         said = json.loads(payload)
         wrong = said["space"] != space or said["genesis_digest"] != genesis
         same = payload == signing.deletion_payload(

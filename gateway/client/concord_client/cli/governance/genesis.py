@@ -1,18 +1,17 @@
 """Makes the genesis: both keys sign on one machine, or each on its own (V5)."""
 
 import json
-from base64 import b64decode
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
+from concord.graph.v1.governed_pb2 import EnrolPrincipalsRequest
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import GovernanceSession, Slot, merged
 from concord_client.trust import keyfiles, signing
 from concord_client.trust.keyfiles import KeyFile, decoded, encoded
-
-if TYPE_CHECKING:
-    from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
 
 OTHER = {Slot.AGENT: Slot.HUMAN, Slot.HUMAN: Slot.AGENT}
 
@@ -86,7 +85,7 @@ def joined(keys: Keys, first: bytes) -> bytes:
     Its space, governance's key, and this slot's name and key are checked before.
     """
     try:
-        payload = b64decode(json.loads(first)["payload"], validate=True)
+        payload = signing.payload_of(first)
         said = json.loads(payload)
         missing = _missing_slot(said, json.loads(first)["signatures"])
         holder = said["slots"][missing.contract]
@@ -106,10 +105,8 @@ def joined(keys: Keys, first: bytes) -> bytes:
     return signing.join_signatures(first, signature)
 
 
-def enrol(governance: GovernanceSession, record: bytes, secret: str) -> "GetPrincipalsResponse":
+def enrol(governance: GovernanceSession, record: bytes, secret: str) -> GetPrincipalsResponse:
     """Enrol with the genesis, demand that graph then shows it, and pin it."""
-    from concord.graph.v1.governed_pb2 import EnrolPrincipalsRequest
-
     governance.principals()  # the pins must agree before the secret is sent
     governance.client.governed.EnrolPrincipals(
         EnrolPrincipalsRequest(enrolment_secret=secret, genesis=record)

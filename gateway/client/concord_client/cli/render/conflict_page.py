@@ -87,16 +87,14 @@ def listed(
 
 def whole(conflict: conflict_pb2.Conflict) -> list[RenderableType]:
     """A conflict with both sides, its judge, and its resolution."""
+    judge = word(conflict_pb2.Judge, conflict.judge)
     pairs = [
         ("conflict", conflict.id),
         ("state", state_of(conflict)),
         ("class", _class(conflict.conflict_class)),
-        ("about", _type(conflict)),
-        ("severity", _severity(conflict)),
-        (
-            "judged by",
-            f"{_judge(conflict)} ({conflict.rule})" if conflict.rule else _judge(conflict),
-        ),
+        ("about", word(conflict_pb2.ConflictType, conflict.type)),
+        ("severity", word(conflict_pb2.ConflictSeverity, conflict.severity)),
+        ("judged by", f"{judge} ({conflict.rule})" if conflict.rule else judge),
         ("sure", f"{conflict.confidence:.2f}"),
         ("recorded", f"{when(conflict.create_time)} by {conflict.author}"),
         ("run", conflict.run_id),
@@ -142,7 +140,7 @@ def _side(side: conflict_pb2.ConflictSide, conflict: conflict_pb2.Conflict) -> l
         for name in (source.speaker, source.file, *(f"memory:{i}" for i in source.memory_ids))
     }
     pairs = [
-        ("id", f"{word(type_pb2.ItemKind.Name(side.kind), 'ITEM_KIND_')}:{side.id}"),
+        ("id", f"{word(type_pb2.ItemKind, side.kind)}:{side.id}"),
         ("held", f"{when(held.effective_valid_from)} to {until}"),
         ("is", "superseded" if held.is_superseded else ""),
         ("gone", "deleted, forgotten or erased" if side.is_deleted else ""),
@@ -188,20 +186,8 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 def state_of(conflict: conflict_pb2.Conflict) -> str:
     """Its state as a word."""
-    return word(conflict_pb2.ConflictState.Name(conflict.state), "CONFLICT_STATE_")
+    return word(conflict_pb2.ConflictState, conflict.state)
 
 
 def _class(value: "conflict_pb2.ConflictClass.ValueType") -> str:
-    return word(conflict_pb2.ConflictClass.Name(value), "CONFLICT_CLASS_")
-
-
-def _type(conflict: conflict_pb2.Conflict) -> str:
-    return word(conflict_pb2.ConflictType.Name(conflict.type), "CONFLICT_TYPE_")
-
-
-def _severity(conflict: conflict_pb2.Conflict) -> str:
-    return word(conflict_pb2.ConflictSeverity.Name(conflict.severity), "CONFLICT_SEVERITY_")
-
-
-def _judge(conflict: conflict_pb2.Conflict) -> str:
-    return word(conflict_pb2.Judge.Name(conflict.judge), "JUDGE_")
+    return word(conflict_pb2.ConflictClass, value)

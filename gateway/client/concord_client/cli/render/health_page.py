@@ -17,7 +17,7 @@ def in_words(health: type_pb2.Health) -> str:
 
 
 def _status(said: type_pb2.Health | HealthCount) -> str:
-    return word(type_pb2.HealthStatus.Name(said.status), "HEALTH_STATUS_")
+    return word(type_pb2.HealthStatus, said.status)
 
 
 _UNSAID = {0, type_pb2.HEALTH_STATUS_HEALTHY, type_pb2.HEALTH_STATUS_ORPHAN}

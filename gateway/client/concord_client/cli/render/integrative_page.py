@@ -6,7 +6,7 @@ from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 from rich.text import Text
 
 from concord_client.cli.render.page import lines, plural, shortened, show, table, text, word
-from concord_client.cli.render.search_page import SHOWN_CHARACTERS
+from concord_client.cli.render.search_page import SHOWN_CHARACTERS, disputed
 
 
 def show_integrative(reply: search_pb2.IntegrativeSearchResponse, node: str) -> None:
@@ -29,8 +29,7 @@ def show_integrative(reply: search_pb2.IntegrativeSearchResponse, node: str) -> 
         asked = f"{reply.feedback_request.question} concord feedback {query_id} --helpful"
         show(text(asked, "dim"))
     if unjudged := reply.check.unjudged_pair_count:
-        name = search_pb2.StatementCheckStatus.Name(reply.check.status)
-        ended = word(name, "STATEMENT_CHECK_STATUS_").replace("_", " ")
+        ended = word(search_pb2.StatementCheckStatus, reply.check.status)
         of = plural(reply.check.pair_count, "pair")
         show(text(f"Not judged against the values: {unjudged} of {of} ({ended}).", "dim"))
 
@@ -43,20 +42,11 @@ def _result(result: search_pb2.IntegrativeResult) -> Text:
     parts.append(text(result.explanation.relevance_reason, "dim"))
     parts += [
         text(
-            f"Clashes with {each.statement}:"
-            f" {word(ConflictClass.Name(each.conflict_class), 'CONFLICT_CLASS_')}"
+            f"Clashes with {each.statement}: {word(ConflictClass, each.conflict_class)}"
             f" ({each.confidence:.2f})",
             "yellow",
         )
         for each in result.clashes
     ]
-    parts += [
-        text(
-            f"Review conflict? {each.other_id}"
-            f" {'may say' if each.is_text_finding else 'says'} otherwise:"
-            f" concord conflict {each.conflict_id}",
-            "yellow",
-        )
-        for each in result.potential_conflicts
-    ]
+    parts += map(disputed, result.potential_conflicts)
     return lines(*parts)

@@ -1,26 +1,23 @@
 """Renders one item."""
 
-from typing import TYPE_CHECKING
-
 from concord.type.v1 import type_pb2
 from google.protobuf.json_format import MessageToJson
+from google.protobuf.struct_pb2 import Struct
+from rich.console import RenderableType
 
 from concord_client.cli.render.health_page import in_words
 from concord_client.cli.render.page import fields, text, when, word
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
-
-def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
+def of_memory(memory: type_pb2.Memory) -> list[RenderableType]:
     """A memory's fields and content."""
     supersession = memory.supersession
     heads = [head for head in supersession.head_ids if head != memory.id]
     pairs = [
         ("id", memory.id),
-        ("kind", word(type_pb2.MemoryKind.Name(memory.kind), "MEMORY_KIND_")),
-        ("type", word(type_pb2.EdgeType.Name(memory.edge_type), "EDGE_TYPE_")),
-        ("importance", word(type_pb2.Importance.Name(memory.importance), "IMPORTANCE_")),
+        ("kind", word(type_pb2.MemoryKind, memory.kind)),
+        ("type", word(type_pb2.EdgeType, memory.edge_type)),
+        ("importance", word(type_pb2.Importance, memory.importance)),
         ("domain", memory.domain),
         ("category", memory.category),
         ("tags", ", ".join(memory.tags)),
@@ -31,13 +28,13 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
             "sources",
             ", ".join(filter(None, (each.speaker or each.file for each in memory.sources))),
         ),
-        ("origin", word(type_pb2.Origin.Name(memory.origin), "ORIGIN_") if memory.origin else ""),
+        ("origin", word(type_pb2.Origin, memory.origin) if memory.origin else ""),
         ("derived from", ", ".join(i for each in memory.sources for i in each.memory_ids)),
         ("properties", _json(memory.properties) if memory.properties.fields else ""),
         ("external id", memory.external_id),
         ("session", memory.session_id),
         ("turn", str(memory.turn_order or "")),
-        ("role", word(type_pb2.TurnRole.Name(memory.role), "TURN_ROLE_") if memory.role else ""),
+        ("role", word(type_pb2.TurnRole, memory.role) if memory.role else ""),
         ("valid", _interval(supersession)),
         ("recorded", when(memory.create_time)),
         ("changed", _changed(memory)),
@@ -54,7 +51,7 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
     return [fields(pairs), "", text(memory.content)]
 
 
-def of_node(node: type_pb2.Node) -> "list[RenderableType]":
+def of_node(node: type_pb2.Node) -> list[RenderableType]:
     """A node's name, label and properties."""
     pairs = [
         ("id", node.id),
@@ -67,14 +64,14 @@ def of_node(node: type_pb2.Node) -> "list[RenderableType]":
     return [fields(pairs)]
 
 
-def of_edge(edge: type_pb2.Edge) -> "list[RenderableType]":
+def of_edge(edge: type_pb2.Edge) -> list[RenderableType]:
     """An edge's fields."""
     heads = ", ".join(head for head in edge.supersession.head_ids if head != edge.id)
     pairs = [
         ("id", edge.id),
         ("edge", statement(edge)),
-        ("type", word(type_pb2.EdgeType.Name(edge.edge_type), "EDGE_TYPE_")),
-        ("importance", word(type_pb2.Importance.Name(edge.importance), "IMPORTANCE_")),
+        ("type", word(type_pb2.EdgeType, edge.edge_type)),
+        ("importance", word(type_pb2.Importance, edge.importance)),
         ("weight", f"{edge.weight:g}"),
         ("properties", _json(edge.properties) if edge.properties.fields else ""),
         ("valid", _interval(edge.supersession)),
@@ -126,7 +123,5 @@ def _changed(memory: type_pb2.Memory) -> str:
 
 
 def _json(properties: object) -> str:
-    from google.protobuf.struct_pb2 import Struct
-
     assert isinstance(properties, Struct)  # noqa: S101 - narrows a generated type
     return MessageToJson(properties, indent=None, ensure_ascii=False)

@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from concord.graph.v1 import conflict_pb2, lineage_pb2
 from concord.type.v1 import type_pb2
+from rich.console import RenderableType
 
 from concord_client.cli.render.conflict_page import state_of
 from concord_client.cli.render.page import table, text, when
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 def timeline(
@@ -19,7 +16,7 @@ def timeline(
     asked: str,
     as_of: datetime | None = None,
     conflicts: Sequence[conflict_pb2.Conflict] = (),
-) -> "list[RenderableType]":
+) -> list[RenderableType]:
     """The chain by valid time, oldest first.
 
     `asked`: the id that was asked about. `as_of`: the reply's valid time (default: now).
@@ -82,7 +79,7 @@ def _begin(item: lineage_pb2.LineageItem) -> str:
 def _deeds(item: lineage_pb2.LineageItem, reply: lineage_pb2.GetLineageResponse) -> list[str]:
     """One line for each lineage edge that starts at this item."""
     return [
-        f"└ {_word(edge)} {edge.target.name or edge.target.id}"
+        f"└ {edge.relation.lower()} {edge.target.name or edge.target.id}"
         for edge in reply.edges
         if edge.source.id == item.id
     ]
@@ -117,7 +114,3 @@ def _lost(item: lineage_pb2.LineageItem) -> str:
     if item.is_erased:
         return " (erased)"
     return " (forgotten)" if item.is_deleted else ""
-
-
-def _word(edge: type_pb2.Edge) -> str:
-    return edge.relation.lower()

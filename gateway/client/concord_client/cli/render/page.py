@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC
 from functools import cache
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import Any
 
+from google.protobuf.timestamp_pb2 import Timestamp
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.segment import Segment, Segments
@@ -14,9 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from concord_client.cli.render import visible
-
-if TYPE_CHECKING:
-    from google.protobuf.timestamp_pb2 import Timestamp
 
 PIPE_WIDTH = 32_768
 """So wide that no line is wrapped in a pipe: content has at most 20,000 characters."""
@@ -145,7 +143,7 @@ def fields(pairs: Sequence[tuple[str, str]]) -> Table:
     return made
 
 
-def when(time: "Timestamp") -> str:
+def when(time: Timestamp) -> str:
     """A time in UTC to the second; only the date at midnight."""
     at = time.ToDatetime(tzinfo=UTC)
     if (at.hour, at.minute, at.second, at.microsecond) == (0, 0, 0, 0):
@@ -153,9 +151,13 @@ def when(time: "Timestamp") -> str:
     return at.strftime("%Y-%m-%d %H:%M:%SZ")
 
 
-def word(enum_value_name: str, prefix: str) -> str:
-    """An enum value's name as a word: MEMORY_KIND_FACT -> fact."""
-    return enum_value_name.removeprefix(prefix).lower().replace("_", " ")
+def word(enum: Any, value: int) -> str:
+    """An enum value's name as a word: MEMORY_KIND_FACT -> fact.
+
+    `enum`: the generated wrapper, whose type at run time differs from that in its stubs.
+    """
+    prefix = enum.keys()[0].removesuffix("UNSPECIFIED")
+    return str(enum.Name(value)).removeprefix(prefix).lower().replace("_", " ")
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -3,11 +3,13 @@
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
+from rich.console import RenderableType
+from rich.text import Text
 
 from concord_client.cli.render.failure_words import in_words
 from concord_client.cli.render.page import (
@@ -22,10 +24,6 @@ from concord_client.cli.render.page import (
 )
 from concord_client.trust.review import Reviewed, kind_name
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
-
 _CHECKERS = {
     "LEXICON": "the lexicon",
     "MODEL": "the lexicon and a language model",
@@ -39,7 +37,7 @@ _MOST_SAID = 80
 """The characters of an item that a list shows."""
 
 
-def stands(proposal: proposal_pb2.Proposal) -> "list[RenderableType]":
+def stands(proposal: proposal_pb2.Proposal) -> list[RenderableType]:
     """A proposal's status in a few lines, with the slots whose consents it waits for."""
     line = text(f"Proposal {proposal.number}", "bold")
     line.append(f": {status_of(proposal)} ({kind_of(proposal.kind)})", "none")
@@ -52,7 +50,7 @@ def stands(proposal: proposal_pb2.Proposal) -> "list[RenderableType]":
     return parts
 
 
-def listed(proposals: "list[proposal_pb2.Proposal]") -> "RenderableType":
+def listed(proposals: list[proposal_pb2.Proposal]) -> RenderableType:
     """A table, newest first."""
     made = table("#No", "Proposal")
     for each in proposals:
@@ -70,11 +68,11 @@ def listed(proposals: "list[proposal_pb2.Proposal]") -> "RenderableType":
     return made
 
 
-def _items(proposal: proposal_pb2.Proposal) -> "list[Text]":
+def _items(proposal: proposal_pb2.Proposal) -> list[Text]:
     """The items that it touches, a line each: the id, or what a new one says."""
     found = []
     for each in proposal.affected[:_MOST_ITEMS]:
-        kind = word(type_pb2.ItemKind.Name(each.kind), "ITEM_KIND_")
+        kind = word(type_pb2.ItemKind, each.kind)
         head = f"{kind}:{each.id}" if each.etag else f"new {kind}"
         says = f"  {shortened(each.statement, _MOST_SAID)}" if each.statement else ""
         found.append(text(head, "dim").append_text(text(says, "dim")))
@@ -84,7 +82,7 @@ def _items(proposal: proposal_pb2.Proposal) -> "list[Text]":
 
 def reviewed(
     found: Reviewed, proposal: proposal_pb2.Proposal, words: Mapping[str, str]
-) -> "list[RenderableType]":
+) -> list[RenderableType]:
     """A revision's content except its note (`noted`), its bytes, and the checks that they passed.
 
     `words`: the present content of items by id, which the server gives and no digest covers. The
@@ -142,7 +140,7 @@ def reviewed(
     ]
 
 
-def noted(said: Mapping[str, Any]) -> "list[RenderableType]":
+def noted(said: Mapping[str, Any]) -> list[RenderableType]:
     """A revision's note in quotes, as its proposer's, to be shown last; nothing without one."""
     if not said.get("note"):
         return []
@@ -162,7 +160,7 @@ def _cascaded(count: int) -> str:
 
 def status_of(proposal: proposal_pb2.Proposal) -> str:
     """Its status as a word."""
-    return word(proposal_pb2.ProposalStatus.Name(proposal.status), "PROPOSAL_STATUS_")
+    return word(proposal_pb2.ProposalStatus, proposal.status)
 
 
 def why(proposal: proposal_pb2.Proposal) -> str:
@@ -177,7 +175,7 @@ def why(proposal: proposal_pb2.Proposal) -> str:
 
 def kind_of(kind: "proposal_pb2.ProposalKind.ValueType") -> str:
     """Its kind as a word."""
-    return word(proposal_pb2.ProposalKind.Name(kind), "PROPOSAL_KIND_")
+    return word(proposal_pb2.ProposalKind, kind)
 
 
 def level_of(level: "proposal_pb2.ApprovalLevel.ValueType") -> str:
@@ -202,12 +200,12 @@ def waiting_for(proposal: proposal_pb2.Proposal) -> str:
 
 
 def _slot(slot: "type_pb2.Slot.ValueType") -> str:
-    return word(type_pb2.Slot.Name(slot), "SLOT_")
+    return word(type_pb2.Slot, slot)
 
 
 def briefed(
-    reply: proposal_pb2.GetBriefingResponse, pending: "Iterable[proposal_pb2.Proposal]" = ()
-) -> "list[RenderableType]":
+    reply: proposal_pb2.GetBriefingResponse, pending: Iterable[proposal_pb2.Proposal] = ()
+) -> list[RenderableType]:
     """The pending proposals, the pending reviews and the open conflicts, some lines each.
 
     `pending`: the pending proposals whose items are named.
@@ -234,7 +232,7 @@ def briefed(
 
 def _waiting(
     waiting: Iterable[proposal_pb2.BriefingLine], known: Mapping[int, proposal_pb2.Proposal]
-) -> "RenderableType":
+) -> RenderableType:
     made = table("#No", "Proposal")
     for each in waiting:
         missing = " and ".join(map(_slot, each.missing_slots))
@@ -245,7 +243,7 @@ def _waiting(
     return made
 
 
-def _reviews(reviews: Iterable[proposal_pb2.BriefingLine]) -> "RenderableType":
+def _reviews(reviews: Iterable[proposal_pb2.BriefingLine]) -> RenderableType:
     made = table("#No", "=Conflict", "Summary")
     for each in reviews:
         until = f"{kind_of(each.kind)}, until {when(each.expire_time)}"
@@ -254,11 +252,11 @@ def _reviews(reviews: Iterable[proposal_pb2.BriefingLine]) -> "RenderableType":
     return made
 
 
-def _conflicts(conflicts: Iterable[proposal_pb2.ConflictLine]) -> "RenderableType":
+def _conflicts(conflicts: Iterable[proposal_pb2.ConflictLine]) -> RenderableType:
     made = table("=Conflict", "Sides")
     for each in conflicts:
-        state = word(conflict_pb2.ConflictState.Name(each.state), "CONFLICT_STATE_")
-        named = word(conflict_pb2.ConflictClass.Name(each.conflict_class), "CONFLICT_CLASS_")
+        state = word(conflict_pb2.ConflictState, each.state)
+        named = word(conflict_pb2.ConflictClass, each.conflict_class)
         made.add_row(
             lines(text(each.conflict_id, "bold"), text(f"{state} {named}")),
             lines(text(each.first_statement), text(each.second_statement)),
@@ -268,22 +266,22 @@ def _conflicts(conflicts: Iterable[proposal_pb2.ConflictLine]) -> "RenderableTyp
 
 def conflict_line(conflict: conflict_pb2.Conflict) -> str:
     """A conflict's class, state and both sides on a line."""
-    kind = word(conflict_pb2.ConflictClass.Name(conflict.conflict_class), "CONFLICT_CLASS_")
-    state = word(conflict_pb2.ConflictState.Name(conflict.state), "CONFLICT_STATE_")
+    kind = word(conflict_pb2.ConflictClass, conflict.conflict_class)
+    state = word(conflict_pb2.ConflictState, conflict.state)
     return f"{kind}, {state}: {conflict.first.statement} / {conflict.second.statement}"
 
 
-def logged(reply: audit_pb2.ListAuditEntriesResponse) -> "RenderableType":
+def logged(reply: audit_pb2.ListAuditEntriesResponse) -> RenderableType:
     """A table of entries, newest first."""
     made = table("#Entry", "When", "Who", "What", "=About", "Refused")
     for each in reply.entries:
-        actor = word(type_pb2.PrincipalKind.Name(each.actor), "PRINCIPAL_KIND_")
+        actor = word(type_pb2.PrincipalKind, each.actor)
         made.add_row(
             str(each.index),
             # graph's own changes and refusals have an earlier time than their entries in the log
             when(each.record_time if each.HasField("record_time") else each.time),
             text(f"{actor} {each.principal}".strip()),
-            word(audit_pb2.AuditAction.Name(each.action), "AUDIT_ACTION_"),
+            word(audit_pb2.AuditAction, each.action),
             text(each.item_id or each.proposal_id or _commanded(each)),
             text(in_words(each.reason) or "yes") if each.blocked else "",
         )
@@ -298,6 +296,6 @@ def _commanded(entry: audit_pb2.AuditEntry) -> str:
     return str(said.get("key") or said.get("space", ""))
 
 
-def proof_hashes(hashes: "list[bytes]") -> "list[RenderableType]":
+def proof_hashes(hashes: list[bytes]) -> list[RenderableType]:
     """Hashes from the leaf upwards, one a line."""
     return [text(f"  {b64encode(each).decode()}", "dim") for each in hashes]

@@ -1,7 +1,5 @@
 """Renders the review of an answer."""
 
-from collections.abc import Iterable
-
 from concord.dissonance.v1 import review_pb2
 from rich.console import RenderableType
 
@@ -24,7 +22,7 @@ def reviewer_line(said: review_pb2.PeerReview) -> RenderableType:
 
 def failed_line(failed: review_pb2.FailedReviewer) -> RenderableType:
     """A failed reviewer and its failure in a line."""
-    why = word(review_pb2.ReviewerFailure.Name(failed.failure), "REVIEWER_FAILURE_")
+    why = word(review_pb2.ReviewerFailure, failed.failure)
     return text(f"{_name(failed.reviewer)}: no review, {why}: {failed.detail}", "red")
 
 
@@ -40,7 +38,11 @@ def reviewed(found: review_pb2.AnswerReview) -> list[RenderableType]:
     for review in last.reviews:
         parts += ["", *_review(review)]
     if last.recommendations:
-        parts += ["", text("To mend", "bold"), *_items(last.recommendations)]
+        parts += [
+            "",
+            text("To mend", "bold"),
+            *(text(f"- {each}") for each in last.recommendations),
+        ]
     if found.earlier_rounds:
         rounds = plural(len(found.earlier_rounds), "revision")
         parts += ["", text(f"The answer after {rounds}", "bold"), text(last.answer)]
@@ -62,7 +64,7 @@ def _scores(last: review_pb2.ReviewRound) -> RenderableType:
 
 
 def _review(said: review_pb2.PeerReview) -> list[RenderableType]:
-    role = word(review_pb2.ReviewerRole.Name(said.reviewer.role), "REVIEWER_ROLE_")
+    role = word(review_pb2.ReviewerRole, said.reviewer.role)
     own_count = f"{said.overall_score:.1f} of 10 by its own count, which is not used"
     pairs = [
         ("model", f"{said.reviewer.model} of {said.reviewer.vendor}, {role}"),
@@ -87,12 +89,8 @@ def _conflict(found: review_pb2.ScoreConflict) -> list[RenderableType]:
     ]
 
 
-def _items(said: Iterable[str]) -> list[RenderableType]:
-    return [text(f"- {each}") for each in said]
-
-
 def _would(said: review_pb2.PeerReview) -> str:
-    return word(review_pb2.Recommendation.Name(said.recommendation), "RECOMMENDATION_")
+    return word(review_pb2.Recommendation, said.recommendation)
 
 
 def _name(reviewer: review_pb2.Reviewer) -> str:

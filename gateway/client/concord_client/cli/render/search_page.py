@@ -1,6 +1,11 @@
 """Renders the results of a search."""
 
-from concord.search.v1.search_pb2 import ConfidenceBand, SearchResponse, SearchResult
+from concord.search.v1.search_pb2 import (
+    ConfidenceBand,
+    PotentialConflict,
+    SearchResponse,
+    SearchResult,
+)
 from rich.text import Text
 
 from concord_client.cli.render.health_page import note
@@ -27,7 +32,7 @@ def show_results(reply: SearchResponse, *, explain: bool = False, behind: int = 
         return
     made = table("#Score", "Memory")
     for result in reply.results:
-        band = word(ConfidenceBand.Name(result.confidence), "CONFIDENCE_BAND_")
+        band = word(ConfidenceBand, result.confidence)
         score = text(f"{result.composite_score:.3f}", "bold")
         made.add_row(score.append(f"\n{band}", "dim"), _result(result, explain))
     show("", made)
@@ -46,15 +51,7 @@ def _result(result: SearchResult, explain: bool) -> Text:
     parts = [head, text(shortened(memory.content, SHOWN_CHARACTERS))]
     parts.append(text(result.provenance, "dim"))
     parts.append(text(result.explanation.relevance_reason, "dim"))
-    parts += [
-        text(
-            f"Review conflict? {each.other_id}"
-            f" {'may say' if each.is_text_finding else 'says'} otherwise:"
-            f" concord conflict {each.conflict_id}",
-            "yellow",
-        )
-        for each in result.potential_conflicts
-    ]
+    parts += map(disputed, result.potential_conflicts)
     if explain:
         parts += [
             text(
@@ -69,3 +66,10 @@ def _result(result: SearchResult, explain: bool) -> Text:
             for each in result.explanation.dropped
         ]
     return lines(*parts)
+
+
+def disputed(conflict: PotentialConflict) -> Text:
+    """A line on what says otherwise than a result, with the command that shows the conflict."""
+    says = "may say" if conflict.is_text_finding else "says"
+    command = f"concord conflict {conflict.conflict_id}"
+    return text(f"Review conflict? {conflict.other_id} {says} otherwise: {command}", "yellow")

@@ -9,7 +9,7 @@ from concord_client.cli.render.page import lines, table, text, word
 
 def page(found: pb.Synthesis) -> list[RenderableType]:
     """A synthesis: its summary, text, theses, contradictions and reasoning."""
-    method = word(pb.SynthesisMethod.Name(found.method), "SYNTHESIS_METHOD_")
+    method = word(pb.SynthesisMethod, found.method)
     model = f" {found.metadata.model}" if found.method == pb.SYNTHESIS_METHOD_MODEL else ""
     parts: list[RenderableType] = [
         text(found.summary, "bold"),
@@ -30,7 +30,7 @@ def page(found: pb.Synthesis) -> list[RenderableType]:
 def _degraded(found: pb.Synthesis) -> list[RenderableType]:
     if not found.HasField("degraded"):
         return []
-    stage = word(pb.DialecticStage.Name(found.degraded.stage), "DIALECTIC_STAGE_")
+    stage = word(pb.DialecticStage, found.degraded.stage)
     why = found.degraded.detail
     return [text(f"Degraded at {stage}: {why} From there on rules did the rest.", "bold red")]
 
@@ -53,11 +53,11 @@ def _theses(found: pb.Synthesis) -> RenderableType:
 def _contradictions(found: pb.Synthesis) -> RenderableType:
     made = table("Theses", "About", "Severity", "Resolved by")
     for each in found.contradictions:
-        strategy = word(pb.ResolutionStrategy.Name(each.strategy), "RESOLUTION_STRATEGY_")
+        strategy = word(pb.ResolutionStrategy, each.strategy)
         made.add_row(
             text(f"{each.thesis_a} and {each.thesis_b}"),
-            word(conflict_pb2.ConflictType.Name(each.type), "CONFLICT_TYPE_"),
-            word(conflict_pb2.ConflictSeverity.Name(each.severity), "CONFLICT_SEVERITY_"),
+            word(conflict_pb2.ConflictType, each.type),
+            word(conflict_pb2.ConflictSeverity, each.severity),
             text(strategy) if each.strategy else text("not resolved", "bold red"),
         )
     return made

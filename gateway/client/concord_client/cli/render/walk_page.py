@@ -1,6 +1,6 @@
 """Renders neighbors, paths and followed relations."""
 
-from concord.graph.v1.graph_pb2 import FindPathResponse, Path, QueryNeighborsResponse
+from concord.graph.v1.graph_pb2 import FindPathResponse, QueryNeighborsResponse
 from concord.graph.v1.relation_pb2 import FollowRelationsResponse
 
 from concord_client.cli.render.item_page import end, statement
@@ -42,7 +42,7 @@ def show_paths(reply: FindPathResponse) -> None:
             str(len(each.edges)),
             f"{each.weight:.3f}",
             f"{each.path_relevance:.3f}",
-            text(_route(each)),
+            text("\n".join(map(statement, each.edges))),  # each edge as it points
         )
     show(made)
     if reply.truncated:
@@ -63,8 +63,3 @@ def show_following(reply: FollowRelationsResponse) -> None:
         show(text(", ".join(map(end, reply.ends)), "bold"))
     if any(hop.truncated for hop in reply.hops):
         show(text("A hop led to more than 100 ends; the heaviest were followed.", "yellow"))
-
-
-def _route(found: Path) -> str:
-    """The edges in walking order, each in its own direction."""
-    return "\n".join(statement(edge) for edge in found.edges)

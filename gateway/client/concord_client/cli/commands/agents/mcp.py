@@ -3,22 +3,20 @@
 import json
 import shutil
 import sys
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from google.protobuf.message import Message
 
 from concord_client.cli.dialectic import LONG_RUN
 from concord_client.cli.errors import CommandError
 from concord_client.cli.session import Session, SpaceOption, write_line
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from google.protobuf.message import Message
-
     from concord_client.client import AsyncClient
 
 R = TypeVar("R", bound="Message")
@@ -103,7 +101,7 @@ async def _serve(session: Session, profile: str) -> None:
             await server.run(read, write, server.create_initialization_options())
 
 
-async def _lines() -> "AsyncIterator[str]":
+async def _lines() -> AsyncIterator[str]:
     """The lines of standard input, each half of a surrogate pair marked."""
     from io import TextIOWrapper
 
@@ -122,12 +120,12 @@ class ClientCalls:
     def __init__(self, client: "AsyncClient") -> None:
         self._client = client
 
-    async def call(self, path: str, request: "Message", reply: type[R]) -> R:
+    async def call(self, path: str, request: Message, reply: type[R]) -> R:
         """As `concord_mcp.calls.Calls`."""
         with _refusing():
             return await self._client.call(path, request, reply)
 
-    async def last(self, path: str, request: "Message", reply: type[R]) -> R:
+    async def last(self, path: str, request: Message, reply: type[R]) -> R:
         """As `concord_mcp.calls.Calls`."""
         answered = reply()
         replies = self._client.stream(path, request, reply, timeout=LONG_RUN)
@@ -138,7 +136,7 @@ class ClientCalls:
 
 
 @contextmanager
-def _refusing() -> "Iterator[None]":
+def _refusing() -> Iterator[None]:
     from concord_mcp.calls import Refusal
 
     from concord_client.refusal import Refused

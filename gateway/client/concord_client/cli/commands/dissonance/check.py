@@ -1,26 +1,29 @@
 """`concord check`."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Annotated, NamedTuple
 
 import typer
+from concord.dissonance.v1 import dissonance_pb2
+from concord.dissonance.v1.dissonance_pb2 import (
+    CheckDissonanceRequest,
+    CheckStatus,
+    Coverage,
+    DetectContradictionsRequest,
+    DetectContradictionsResponse,
+)
+from concord.graph.v1.conflict_pb2 import Conflict
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
+from google.protobuf.json_format import MessageToJson
 
 from concord_client.cli.choices import CheckScope
 from concord_client.cli.errors import CommandError
+from concord_client.cli.items import absent
 from concord_client.cli.options import LONG_CHECK
-from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from concord.dissonance.v1.dissonance_pb2 import (
-        CheckDissonanceRequest,
-        CheckStatus,
-        Coverage,
-        DetectContradictionsRequest,
-        DetectContradictionsResponse,
-    )
-    from concord.graph.v1.conflict_pb2 import Conflict
+from concord_client.cli.render.conflict_page import checked, listed
+from concord_client.cli.render.page import show, text
+from concord_client.cli.session import Session, write_line
 
 _ALL = 2**31 - 1
 _SAMPLE = 3
@@ -28,7 +31,7 @@ NOTHING_NEW = "Nothing was found. What was found before: concord conflicts"
 
 
 def check(
-    ctx: typer.Context,
+    session: Session,
     node: Annotated[
         str,
         typer.Argument(
@@ -55,17 +58,12 @@ def check(
             "--yes", "-y", help="Record what is found in texts without asking, however much it is."
         ),
     ] = False,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Look for statements that disagree. Nothing is resolved by it.
 
     Facts are compared exactly. Texts are compared by rules that can be wrong: of more than 20 new
     findings in texts none is recorded until you say so.
     """
-    from concord.dissonance.v1 import dissonance_pb2
-
-    session = Session.of(ctx, space, as_json)
     request: CheckDissonanceRequest | DetectContradictionsRequest
     if node:
         request = dissonance_pb2.CheckDissonanceRequest(
@@ -96,23 +94,18 @@ class _Found(NamedTuple):
 
     run_id: str
     status: "CheckStatus.ValueType"
-    coverage: "Coverage"
-    conflicts: "Sequence[Conflict]"
+    coverage: Coverage
+    conflicts: Sequence[Conflict]
 
 
 def _checked(
     session: Session,
-    request: "CheckDissonanceRequest | DetectContradictionsRequest",
+    request: CheckDissonanceRequest | DetectContradictionsRequest,
     *,
     most: int,
 ) -> _Found:
     """Run a check, and print what it found. `most`: findings in texts to record; 0: the default."""
     from uuid import uuid4
-
-    from concord.dissonance.v1.dissonance_pb2 import CheckDissonanceRequest
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
-
-    from concord_client.cli.items import absent
 
     request.request_id, request.max_text_findings = str(uuid4()), most
     with session.client() as client:
@@ -131,9 +124,7 @@ def _checked(
     return found
 
 
-def _read(
-    events: "Iterator[DetectContradictionsResponse]", run_id: str, *, as_json: bool
-) -> _Found:
+def _read(events: Iterator[DetectContradictionsResponse], run_id: str, *, as_json: bool) -> _Found:
     """Read a check of the space to its end; with `as_json`, print each event as it comes."""
     from concord_client.cli.render.progress import bar
 
@@ -141,8 +132,6 @@ def _read(
     with bar("Checking", 100) as advance:
         for event in events:
             if as_json:
-                from google.protobuf.json_format import MessageToJson
-
                 write_line(MessageToJson(event, indent=None, ensure_ascii=False))
             if event.HasField("progress"):
                 advance(round(event.progress.percent))
@@ -154,9 +143,6 @@ def _read(
 
 
 def _show(found: _Found) -> None:
-    from concord_client.cli.render.conflict_page import checked, listed
-    from concord_client.cli.render.page import show, text
-
     recorded = [each for each in found.conflicts if each.id]
     shown = found.conflicts
     if found.coverage.unrecorded:

@@ -3,13 +3,20 @@
 from typing import Annotated
 
 import typer
+from concord.graph.v1.conflict_pb2 import (
+    CheckSettings,
+    GetCheckSettingsRequest,
+    GetCheckSettingsResponse,
+    SetCheckSettingsRequest,
+    SetCheckSettingsResponse,
+)
 
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.credentials import Role
 
 
 def check_settings(
-    ctx: typer.Context,
+    session: Session,
     *,
     text_findings: Annotated[
         bool | None,
@@ -19,19 +26,8 @@ def check_settings(
             show_default="as it is",
         ),
     ] = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show or set what the checks that follow a write record. Facts are always compared."""
-    from concord.graph.v1.conflict_pb2 import (
-        CheckSettings,
-        GetCheckSettingsRequest,
-        GetCheckSettingsResponse,
-        SetCheckSettingsRequest,
-        SetCheckSettingsResponse,
-    )
-
-    session = Session.of(ctx, space, as_json)
     reply: GetCheckSettingsResponse | SetCheckSettingsResponse
     if text_findings is None:
         with session.client() as client:
@@ -40,10 +36,6 @@ def check_settings(
         settings = CheckSettings(records_text_findings=text_findings)
         with session.client(Role.ADMIN) as client:
             reply = client.conflict.SetCheckSettings(SetCheckSettingsRequest(settings=settings))
-    if session.as_json:
-        session.reply(reply)
-        return
-    from concord_client.cli.render.page import show
-
     what = "facts and texts" if reply.settings.records_text_findings else "facts alone"
-    show(f"Checks that follow a write compare {what} in {session.space_name!r}.")
+    name = session.space_name
+    session.answer(reply, f"Checks that follow a write compare {what} in {name!r}.")

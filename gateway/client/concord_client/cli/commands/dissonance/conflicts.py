@@ -3,6 +3,9 @@
 from typing import Annotated
 
 import typer
+from concord.dissonance.v1.dissonance_pb2 import ListConflictsRequest
+from concord.graph.v1.conflict_pb2 import GetConflictRequest
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
 from concord_client.cli.choices import ConflictClass, ConflictState
 from concord_client.cli.items import absent
@@ -13,12 +16,14 @@ from concord_client.cli.options import (
     LimitOption,
     PageTokenOption,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.conflict_page import listed, whole
+from concord_client.cli.render.page import show, show_more
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, plain_id
 
 
 def conflicts(
-    ctx: typer.Context,
+    session: Session,
     *,
     state: Annotated[
         list[ConflictState] | None,
@@ -40,13 +45,8 @@ def conflicts(
     ] = "",
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List conflicts, newest first."""
-    from concord.dissonance.v1.dissonance_pb2 import ListConflictsRequest
-
-    session = Session.of(ctx, space, as_json)
     states = state or (ConflictState.POTENTIAL, ConflictState.CONFIRMED)
     request = ListConflictsRequest(
         states=[each.value_of() for each in states],
@@ -61,36 +61,21 @@ def conflicts(
     if session.as_json:
         session.reply(reply)
         return
-    from concord_client.cli.render.conflict_page import listed
-    from concord_client.cli.render.page import show, show_more
-
     show(listed(reply.conflicts, reply.proposals))
     show_more(reply.next_page_token)
 
 
 def conflict(
-    ctx: typer.Context,
+    session: Session,
     conflict_id: ConflictArgument,
     *,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show a conflict: both sides with times and sources, who judged it and why."""
-    from concord.graph.v1.conflict_pb2 import GetConflictRequest
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-
-    session = Session.of(ctx, space, as_json)
     at = asked_time(as_of, known_at)
     with session.client() as client:
         reply = client.conflict.GetConflict(GetConflictRequest(id=conflict_id, as_of=at))
-    if session.as_json:
-        session.reply(reply)
-    if reply.status != LOOKUP_STATUS_FOUND:
-        raise absent(session, conflict_id, what="conflict", at=at)
-    if not session.as_json:
-        from concord_client.cli.render.conflict_page import whole
-        from concord_client.cli.render.page import show
-
-        show(*whole(reply.conflict))
+    is_found = reply.status == LOOKUP_STATUS_FOUND
+    missing = None if is_found else absent(session, conflict_id, what="conflict", at=at)
+    session.answer(reply, lambda reply: show(*whole(reply.conflict)), missing)

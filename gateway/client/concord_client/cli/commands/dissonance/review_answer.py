@@ -1,20 +1,21 @@
 """`concord review-answer`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.dissonance.v1 import review_pb2
+from concord.dissonance.v1.review_pb2 import Criterion, ReviewAnswerRequest
 
 from concord_client.cli.choices import CriteriaSet
 from concord_client.cli.dialectic import LONG_RUN, result_of, written_out
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.page import show
+from concord_client.cli.render.review_page import reviewed
+from concord_client.cli.session import Session
 from concord_client.cli.values import STDIN, read_stdin
-
-if TYPE_CHECKING:
-    from concord.dissonance.v1 import review_pb2
 
 
 def review_answer(
-    ctx: typer.Context,
+    session: Session,
     question: Annotated[str, typer.Argument(help="What was asked.")],
     answer: Annotated[str, typer.Argument(help="The answer; - reads it from standard input.")],
     *,
@@ -49,12 +50,8 @@ def review_answer(
     language: Annotated[
         str, typer.Option(metavar="de|en", help="Of the review.", show_default="the question's")
     ] = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Have several different models review an answer, and count what they say."""
-    from concord.dissonance.v1.review_pb2 import ReviewAnswerRequest
-
     request = ReviewAnswerRequest(
         question=question,
         answer=read_stdin() if answer == STDIN else answer,
@@ -67,22 +64,16 @@ def review_answer(
         critical_contradictions=critical,
         language=language,
     )
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         replies = client.dialectic.ReviewAnswer(request, timeout=LONG_RUN)
         if session.as_json:
             written_out(replies)
             return
         found = result_of(replies, "Reviewing")
-    from concord_client.cli.render.page import show
-    from concord_client.cli.render.review_page import reviewed
-
     show(*reviewed(found.review))
 
 
-def _criterion(said: str) -> "review_pb2.Criterion":
-    from concord.dissonance.v1.review_pb2 import Criterion
-
+def _criterion(said: str) -> review_pb2.Criterion:
     name, _, weight = said.rpartition("=")
     try:
         return Criterion(name=name, weight=float(weight))

@@ -3,11 +3,19 @@
 from typing import Annotated
 
 import typer
+from concord.dissonance.v1.dissonance_pb2 import (
+    DismissRunRequest,
+    ListConflictsRequest,
+    ReviewAction,
+    ReviewConflictRequest,
+)
 
 from concord_client.cli.choices import ConflictClass
 from concord_client.cli.items import absent
 from concord_client.cli.options import LONG_CHECK, ConflictArgument
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.conflict_page import decided
+from concord_client.cli.render.page import plural, show, text
+from concord_client.cli.session import Session
 from concord_client.cli.values import plain_id
 
 ContextOption = Annotated[str, typer.Option("--because", metavar="TEXT", help="Why.")]
@@ -17,21 +25,18 @@ ConflictEtagOption = Annotated[
 
 
 def confirm(
-    ctx: typer.Context,
+    session: Session,
     conflict_id: ConflictArgument,
     *,
     because: ContextOption = "",
     etag: ConflictEtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Say that a conflict is one."""
-    session = Session.of(ctx, space, as_json)
     _review(session, "CONFIRM", conflict_id=conflict_id, etag=etag, context=because)
 
 
 def dismiss(
-    ctx: typer.Context,
+    session: Session,
     conflict_id: Annotated[
         str, typer.Argument(metavar="[CONFLICT]", help="Its id.", show_default=False)
     ] = "",
@@ -46,13 +51,10 @@ def dismiss(
     ] = "",
     because: ContextOption = "",
     etag: ConflictEtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Say that a conflict is none: it does not come back unless a side changes."""
     if bool(conflict_id) == bool(run_id):
         raise typer.BadParameter("name a conflict, or a run with --run.")
-    session = Session.of(ctx, space, as_json)
     if run_id:
         if etag:
             raise typer.BadParameter("--etag goes with a conflict, not with a run.")
@@ -62,21 +64,18 @@ def dismiss(
 
 
 def except_(
-    ctx: typer.Context,
+    session: Session,
     conflict_id: ConflictArgument,
     *,
     because: Annotated[str, typer.Option(metavar="TEXT", help="Why both may stand.")],
     etag: ConflictEtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Let both sides of a conflict stand."""
-    session = Session.of(ctx, space, as_json)
     _review(session, "EXCEPT", conflict_id=conflict_id, etag=etag, context=because)
 
 
 def reclassify(
-    ctx: typer.Context,
+    session: Session,
     conflict_id: ConflictArgument,
     conflict_class: Annotated[
         ConflictClass, typer.Argument(metavar="CLASS", case_sensitive=False, help="What it is.")
@@ -87,11 +86,8 @@ def reclassify(
     ] = "",
     because: ContextOption = "",
     etag: ConflictEtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Say that a conflict is of another class."""
-    session = Session.of(ctx, space, as_json)
     _review(
         session,
         "RECLASSIFY",
@@ -104,21 +100,16 @@ def reclassify(
 
 
 def reopen(
-    ctx: typer.Context,
+    session: Session,
     conflict_id: ConflictArgument,
     *,
     etag: ConflictEtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Take the last review or resolution of a conflict back."""
-    session = Session.of(ctx, space, as_json)
     _review(session, "REOPEN", conflict_id=conflict_id, etag=etag)
 
 
 def _dismiss_run(session: Session, run_id: str, because: str) -> None:
-    from concord.dissonance.v1.dissonance_pb2 import DismissRunRequest, ListConflictsRequest
-
     with session.client() as client:
         reply = client.dissonance.DismissRun(
             DismissRunRequest(run_id=run_id, context=because), timeout=LONG_CHECK
@@ -131,8 +122,6 @@ def _dismiss_run(session: Session, run_id: str, because: str) -> None:
     if session.as_json:
         session.reply(reply)
         return
-    from concord_client.cli.render.page import plural, show, text
-
     show(f"Dismissed {plural(reply.dismissed_count, 'conflict')} of run {run_id}.")
     if reply.left_count:
         left = plural(reply.left_count, "conflict")
@@ -141,8 +130,6 @@ def _dismiss_run(session: Session, run_id: str, because: str) -> None:
 
 def _review(session: Session, action: str, **given: object) -> None:
     """Sends a review with these fields of its request."""
-    from concord.dissonance.v1.dissonance_pb2 import ReviewAction, ReviewConflictRequest
-
     request = ReviewConflictRequest(
         action=ReviewAction.Value(f"REVIEW_ACTION_{action}"),
         **given,  # type: ignore[arg-type] # by name
@@ -152,7 +139,4 @@ def _review(session: Session, action: str, **given: object) -> None:
     if session.as_json:
         session.reply(reply)
         return
-    from concord_client.cli.render.conflict_page import decided
-    from concord_client.cli.render.page import show
-
     show(*decided(reply))

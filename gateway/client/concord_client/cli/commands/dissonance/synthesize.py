@@ -1,30 +1,35 @@
 """`concord synthesize`."""
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.dissonance.v1.dialectic_pb2 import (
+    SYNTHESIS_METHOD_DETERMINISTIC,
+    SYNTHESIS_METHOD_MODEL,
+    AgentResult,
+    ResumeRunRequest,
+    ResumeRunResponse,
+    SynthesizeRequest,
+    SynthesizeResponse,
+)
+from google.protobuf.json_format import ParseDict, ParseError
 
 from concord_client.cli.dialectic import LONG_RUN, result_of, written_out
 from concord_client.cli.errors import CommandError
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.page import show
+from concord_client.cli.render.review_page import reviewed
+from concord_client.cli.render.synthesis_page import page
+from concord_client.cli.session import Session
 from concord_client.cli.values import plain_id, read_stdin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from concord.dissonance.v1.dialectic_pb2 import (
-        AgentResult,
-        ResumeRunResponse,
-        SynthesizeRequest,
-        SynthesizeResponse,
-    )
 
 STDIN = Path("-")
 
 
 def synthesize(
-    ctx: typer.Context,
+    session: Session,
     question: Annotated[str, typer.Argument(help="What they answer.", show_default=False)] = "",
     *,
     results: Annotated[
@@ -59,17 +64,8 @@ def synthesize(
         str, typer.Option(metavar="RUN", help="Follow a run that has begun, and nothing else.")
     ] = "",
     after: Annotated[int, typer.Option(min=0, help="The last event of it that you have.")] = 0,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Bring together what agents or memories say: what stands, what is resolved, what is open."""
-    from concord.dissonance.v1.dialectic_pb2 import (
-        SYNTHESIS_METHOD_DETERMINISTIC,
-        SYNTHESIS_METHOD_MODEL,
-        ResumeRunRequest,
-        SynthesizeRequest,
-    )
-
     request = SynthesizeRequest(
         question=question,
         results=_results(results),
@@ -80,8 +76,9 @@ def synthesize(
         review=review,
         method=SYNTHESIS_METHOD_MODEL if by_model else SYNTHESIS_METHOD_DETERMINISTIC,
     )
-    _keep(request, keep=keep or amend, amend=amend, conflicts=conflicts)
-    session = Session.of(ctx, space, as_json)
+    if keep or amend or conflicts:
+        request.keep.memory, request.keep.amend_sources = keep or amend, amend
+        request.keep.conflicts = conflicts
     with session.client() as client:
         replies: Iterator[SynthesizeResponse] | Iterator[ResumeRunResponse]
         if resume:
@@ -93,28 +90,13 @@ def synthesize(
             written_out(replies)
             return
         found = result_of(replies, "Synthesizing")
-    from concord_client.cli.render.page import show
-    from concord_client.cli.render.review_page import reviewed
-    from concord_client.cli.render.synthesis_page import page
-
     show(*page(found.synthesis))
     if found.HasField("review"):
         show("", *reviewed(found.review))
 
 
-def _keep(request: "SynthesizeRequest", *, keep: bool, amend: bool, conflicts: bool) -> None:
-    if keep or conflicts:
-        request.keep.memory, request.keep.amend_sources = keep, amend
-        request.keep.conflicts = conflicts
-
-
-def _results(path: Path | None) -> "list[AgentResult]":
+def _results(path: Path | None) -> list[AgentResult]:
     """The agents' results in a JSON file. Raises `CommandError` for another file."""
-    import json
-
-    from concord.dissonance.v1.dialectic_pb2 import AgentResult
-    from google.protobuf.json_format import ParseDict, ParseError
-
     if path is None:
         return []
     try:

@@ -4,6 +4,15 @@ import secrets
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.governance.v1.proposal_pb2 import (
+    SETTLEMENT_APPROVE,
+    SETTLEMENT_REJECT,
+    ApproveProposalRequest,
+    RejectProposalRequest,
+    RevokeConsentRequest,
+    UndoModificationRequest,
+    WithdrawProposalRequest,
+)
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.reviewed import (
@@ -20,7 +29,8 @@ from concord_client.cli.governance.session import (
     governance_session,
 )
 from concord_client.cli.governance.settlement import settle
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.page import show, text
+from concord_client.cli.session import Session
 
 if TYPE_CHECKING:
     from concord_client.trust.review import Reviewed
@@ -40,7 +50,7 @@ AsOrSettleOption = Annotated[
 
 
 def approve(
-    ctx: typer.Context,
+    session: Session,
     number: Annotated[
         str, typer.Argument(metavar="[N]", help="The proposal's number, or its id.")
     ] = "",
@@ -58,11 +68,8 @@ def approve(
     digest: DigestOption = "",
     key: KeyOption = None,
     passphrase_fd: PassphraseOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Sign a consent to what was reviewed. The bytes are shown, then signed here."""
-    session = Session.of(ctx, space, as_json)
     if all_agent:
         if number or digest or slot == Slot.HUMAN:
             raise typer.BadParameter("--all-agent names no proposal, and is the agent's alone.")
@@ -73,8 +80,6 @@ def approve(
         return
     if not number or dry_run:
         raise typer.BadParameter("write `concord approve N --as agent|human`, or --all-agent.")
-    from concord.governance.v1.proposal_pb2 import SETTLEMENT_APPROVE, ApproveProposalRequest
-
     from concord_client.trust import signing
 
     with governance_session(session) as governance:
@@ -99,7 +104,7 @@ def approve(
 
 
 def reject(
-    ctx: typer.Context,
+    session: Session,
     number: NumberArgument,
     *,
     slot: AsOrSettleOption = None,
@@ -107,15 +112,10 @@ def reject(
     digest: DigestOption = "",
     key: KeyOption = None,
     passphrase_fd: PassphraseOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """End a proposal: one required slot's signed rejection is enough."""
-    from concord.governance.v1.proposal_pb2 import SETTLEMENT_REJECT, RejectProposalRequest
-
     from concord_client.trust import signing
 
-    session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
         if slot is None:
             settle(governance, number, SETTLEMENT_REJECT, digest=digest, reason=reason)
@@ -139,16 +139,8 @@ def reject(
         governance.report(reply)
 
 
-def withdraw(
-    ctx: typer.Context,
-    number: NumberArgument,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
+def withdraw(session: Session, number: NumberArgument) -> None:
     """Take a proposal back, as its proposer."""
-    from concord.governance.v1.proposal_pb2 import WithdrawProposalRequest
-
-    session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
         proposal = governance.proposal(number)
         reply = governance.client.proposals.WithdrawProposal(
@@ -158,21 +150,16 @@ def withdraw(
 
 
 def revoke(
-    ctx: typer.Context,
+    session: Session,
     number: NumberArgument,
     *,
     slot: AsOption,
     key: KeyOption = None,
     passphrase_fd: PassphraseOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Take your own consent back, as long as it has not been applied."""
-    from concord.governance.v1.proposal_pb2 import RevokeConsentRequest
-
     from concord_client.trust import signing
 
-    session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
         proposal, found = governance.reviewed(number)
         consent = governance.witness.consent(proposal.id, slot.contract)
@@ -195,16 +182,8 @@ def revoke(
         governance.report(reply)
 
 
-def undo(
-    ctx: typer.Context,
-    number: NumberArgument,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
+def undo(session: Session, number: NumberArgument) -> None:
     """Propose to undo what an executed proposal did; whoever had to agree must agree again."""
-    from concord.governance.v1.proposal_pb2 import UndoModificationRequest
-
-    session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
         reply = governance.client.proposals.UndoModification(
             UndoModificationRequest(proposal_id=governance.proposal(number).id)
@@ -219,6 +198,4 @@ def _show_payload(session: Session, found: "Reviewed", payload: bytes) -> None:
         "These bytes are signed:",
         payload.decode(),
     ]
-    from concord_client.cli.render.page import show, text
-
     show(*(text(line) for line in lines), on_error=session.as_json)

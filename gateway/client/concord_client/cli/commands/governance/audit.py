@@ -6,6 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.governance.v1 import audit_pb2
+from concord.governance.v1.audit_pb2 import AuditAction, ExportAuditLogRequest
+from concord.type.v1.type_pb2 import PRINCIPAL_KIND_UNSPECIFIED
+from google.protobuf.json_format import MessageToDict
 
 from concord_client.cli.choices import PrincipalKind
 from concord_client.cli.errors import CommandError
@@ -17,17 +21,15 @@ from concord_client.cli.options import (
     PageTokenOption,
     chosen_file,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
+from concord_client.cli.render.page import fields, show, show_more, text
+from concord_client.cli.session import Session, SessionCommands, write_line
 from concord_client.cli.values import instant
 
 if TYPE_CHECKING:
-    from concord.governance.v1.audit_pb2 import AuditAction
-
     from concord_client.trust.audit.replay import Findings
     from concord_client.trust.audit.store import Difference
-    from concord_client.trust.witness import Seen
 
-app = typer.Typer(
+app = SessionCommands(
     no_args_is_help=True,
     help="Read the audit log, take it with you, and check it. Each command first demands that the "
     "log extends what this client saw of it before.",
@@ -36,7 +38,7 @@ app = typer.Typer(
 
 @app.command("log")
 def log(
-    ctx: typer.Context,
+    session: Session,
     *,
     item: Annotated[str, typer.Option(help="Only entries about this item.")] = "",
     action: Annotated[
@@ -52,14 +54,8 @@ def log(
     until: Annotated[str | None, typer.Option(help="Only what happened before then.")] = None,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List what was tried and done on what both principals agreed to, newest first."""
-    from concord.governance.v1 import audit_pb2
-    from concord.type.v1.type_pb2 import PRINCIPAL_KIND_UNSPECIFIED
-
-    session = Session.of(ctx, space, as_json)
     request = audit_pb2.ListAuditEntriesRequest(
         item_id=item,
         actions=[_action(each) for each in action or ()],
@@ -70,12 +66,12 @@ def log(
         page_token=page_token,
     )
     with governance_session(session) as governance:
-        _followed(governance)
+        governance.principals()
+        governance.witness.follow(governance.client.audit)
         reply = governance.client.audit.ListAuditEntries(request)
     if session.as_json:
         session.reply(reply)
         return
-    from concord_client.cli.render.page import show, show_more
     from concord_client.cli.render.proposal_page import logged
 
     show(logged(reply))
@@ -83,18 +79,10 @@ def log(
 
 
 @app.command("export")
-def export(
-    ctx: typer.Context,
-    file: FileArgument = None,
-    *,
-    out: OutOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
+def export(session: Session, file: FileArgument = None, *, out: OutOption = None) -> None:
     """Write the whole log as JSON Lines, for `concord audit verify`."""
     from concord_client import private_files
 
-    session = Session.of(ctx, space, as_json)
     path = chosen_file(file, out)
     with governance_session(session) as governance:
         lines = _exported(governance)
@@ -113,7 +101,7 @@ def export(
 
 @app.command("verify")
 def verify(
-    ctx: typer.Context,
+    session: Session,
     file: Annotated[Path, typer.Argument(help="What `concord audit export` wrote.", exists=True)],
     *,
     checkpoint: Annotated[
@@ -142,15 +130,12 @@ def verify(
             "what part of the log it covers.",
         ),
     ] = False,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Check an exported log, offline: hashes, signatures, order, and every rule of governance."""
     from concord_client.cli.governance import verification
 
     if older and store:
         raise typer.BadParameter("--store compares with the log as it stands, not an --older one.")
-    session = Session.of(ctx, space, as_json)
     lines = verification.lines_of(file)
     newest = verification.known(session, checkpoint, genesis, log_key)
     held = newest.older(len(lines) - 1) if older else newest
@@ -172,23 +157,17 @@ def verify(
 
 @app.command("proof")
 def proof(
-    ctx: typer.Context,
+    session: Session,
     index: Annotated[int, typer.Argument(metavar="N", min=0, help="The entry, from 0.")],
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Prove that an entry is in the log: its leaf and its way up to the signed root."""
-    from google.protobuf.json_format import MessageToDict
-
     from concord_client.cli.governance.log_entry import proved
 
-    session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
         seen, reply = proved(governance, index)
     if session.as_json:
         write_line(json.dumps({"checkpoint": seen.checkpoint, **MessageToDict(reply)}, indent=2))
         return
-    from concord_client.cli.render.page import show, text
     from concord_client.cli.render.proposal_page import proof_hashes
 
     show(text(reply.leaf.decode()), *proof_hashes(list(reply.hashes)), "", text(seen.checkpoint))
@@ -197,8 +176,6 @@ def proof(
 
 
 def _action(word: str) -> "AuditAction.ValueType":
-    from concord.governance.v1.audit_pb2 import AuditAction
-
     name = f"AUDIT_ACTION_{word.upper().replace('-', '_').replace(' ', '_')}"
     if name not in AuditAction.keys():  # noqa: SIM118 - an enum's wrapper is no mapping
         known = ", ".join(
@@ -209,16 +186,8 @@ def _action(word: str) -> "AuditAction.ValueType":
     return AuditAction.Value(name)
 
 
-def _followed(governance: GovernanceSession) -> "Seen":
-    """The witness's pins, after the newest checkpoint was compared with them."""
-    governance.principals()
-    return governance.witness.follow(governance.client.audit)
-
-
 def _exported(governance: GovernanceSession) -> list[bytes]:
     """The lines of an exported log, whose checkpoint extends the last one seen."""
-    from concord.governance.v1.audit_pb2 import ExportAuditLogRequest
-
     governance.principals()
     parts = governance.client.audit.ExportAuditLog(ExportAuditLogRequest(), timeout=3600.0)
     lines = b"".join(part.lines for part in parts).splitlines(keepends=True)
@@ -249,8 +218,6 @@ def _show(
         report |= {"covers": part} if part else {}
         write_line(json.dumps({**report, "store": store if compared else None}, indent=2))
         return
-    from concord_client.cli.render.page import fields, show, text
-
     what = "This part of the log" if part else "The log"
     if findings.undecided:
         holds = f"{what} is whole: every byte stands under its checkpoint. One rule was broken."

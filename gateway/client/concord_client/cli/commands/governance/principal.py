@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
+from concord.graph.v1 import governed_pb2
+from concord.type.v1 import type_pb2
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import (
@@ -16,15 +19,14 @@ from concord_client.cli.governance.session import (
     merged,
     passphrase,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
-from concord_client.credentials import ENROLMENT_VARIABLE, FILE_NAME, Role, data_directory
+from concord_client.cli.render.page import fields, show, text, word
+from concord_client.cli.session import Session, SessionCommands, SystemSession, write_line
+from concord_client.credentials import ENROLMENT_VARIABLE, FILE_NAME, Role, data_directory, read
 
 if TYPE_CHECKING:
-    from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
-
     from concord_client.trust.keyfiles import KeyFile
 
-app = typer.Typer(
+app = SessionCommands(
     no_args_is_help=True, help="Make keys, enrol them, and show whose consent counts."
 )
 
@@ -39,7 +41,7 @@ OutOption = Annotated[
 
 @app.command("create")
 def create(
-    ctx: typer.Context,
+    session: SystemSession,
     slot: SlotOption,
     name: Annotated[
         str, typer.Option(help="The principal: ASCII letters, digits and ._@:+/-, up to 128.")
@@ -50,23 +52,20 @@ def create(
         bool, typer.Option("--protect", help="Ask for a passphrase for an agent's key, too.")
     ] = False,
     passphrase_fd: PassphraseOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Make a key pair. A human's is locked with a passphrase; no server ever sees either."""
-    session = Session.of(ctx, None, as_json)
     made = _make(session, slot, name, out, passphrase_fd, protect=protect)
     if session.as_json:
         write_line(json.dumps(_card(made) | {"path": str(made.path)}))
         return
-    from concord_client.cli.render.page import show, text
-
     show(text("Made ").append(str(made.path), "bold"))
-    show(text(f"{made.slot} {_peer(made)}"))
+    card = _card(made)
+    show(text(f"{made.slot} {made.principal}={card['publicKey']}"))
 
 
 @app.command("enrol")
 def enrol(
-    ctx: typer.Context,
+    session: Session,
     *,
     agent: Annotated[
         Path | None, typer.Option(help="The agent's key file.", show_default="agent.key")
@@ -95,13 +94,10 @@ def enrol(
         typer.Option(help="Sign a record that --sign-only printed, too, and enrol.", exists=True),
     ] = None,
     passphrase_fd: PassphraseOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Give a space its genesis: both keys, signed by both, once and for all."""
     from concord_client.cli.governance import genesis
 
-    session = Session.of(ctx, space, as_json)
     with governance_session(session, Role.ADMIN) as governance:
         keys = genesis.Keys(governance, agent, human, passphrase_fd)
         if sign_only is not None:
@@ -114,7 +110,7 @@ def enrol(
 
 @app.command("show")
 def show_(
-    ctx: typer.Context,
+    session: Session,
     *,
     trust: Annotated[
         str,
@@ -124,11 +120,8 @@ def show_(
             "another one is known for a space of the same name.",
         ),
     ] = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show whose consent counts, and hold it against what was seen before."""
-    session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
         principals = governance.principals(trust)
     _show(session, principals)
@@ -136,7 +129,7 @@ def show_(
 
 @app.command("rotate")
 def rotate(
-    ctx: typer.Context,
+    session: Session,
     slot: SlotOption,
     *,
     out: OutOption = None,
@@ -152,17 +145,12 @@ def rotate(
         bool, typer.Option("--protect", help="Ask for a passphrase for an agent's key, too.")
     ] = False,
     passphrase_fd: PassphraseOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Propose a new key for a slot. Until both approve with their keys, the old one counts."""
-    from concord.graph.v1 import governed_pb2
-
     from concord_client.cli.governance.action_file import salt
     from concord_client.cli.governance.actions import put_forward
     from concord_client.trust import keyfiles, signing
 
-    session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
         holder = next(
             (each for each in governance.principals().slots if each.slot == slot.value_of()), None
@@ -215,14 +203,8 @@ def _card(key: "KeyFile") -> dict[str, str]:
     return {"slot": key.slot, "principal": key.principal, "publicKey": encoded(key.public_key)}
 
 
-def _peer(key: "KeyFile") -> str:
-    return f"{key.principal}={_card(key)['publicKey']}"
-
-
 def _secret(session: Session) -> str:
     """The space's enrolment secret, from the environment or from `credentials.json`."""
-    from concord_client.credentials import read
-
     if given := os.environ.get(ENROLMENT_VARIABLE):
         return given
     path = data_directory(session.environ) / FILE_NAME
@@ -235,10 +217,7 @@ def _secret(session: Session) -> str:
     return found
 
 
-def _show(session: Session, principals: "GetPrincipalsResponse") -> None:
-    from concord.type.v1 import type_pb2
-
-    from concord_client.cli.render.page import fields, show, word
+def _show(session: Session, principals: GetPrincipalsResponse) -> None:
     from concord_client.trust.keyfiles import encoded
 
     if session.as_json:
@@ -246,7 +225,7 @@ def _show(session: Session, principals: "GetPrincipalsResponse") -> None:
         return
     pairs = [
         (
-            word(type_pb2.Slot.Name(each.slot), "SLOT_"),
+            word(type_pb2.Slot, each.slot),
             f"{each.principal}={encoded(each.public_key)}"
             + (CLOSED * bool(each.successor_digests)),
         )

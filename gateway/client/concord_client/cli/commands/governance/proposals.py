@@ -1,12 +1,24 @@
 """`concord proposals` and `concord briefing`."""
 
+import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.governance.v1.proposal_pb2 import (
+    GetBriefingRequest,
+    GetBriefingResponse,
+    ListProposalsRequest,
+    Proposal,
+)
+from concord.search.v1.suggestion_pb2 import SuggestProactivelyResponse
+from google.protobuf.json_format import MessageToDict
 
 from concord_client.cli.choices import ProposalStatus
 from concord_client.cli.options import LimitOption, PageTokenOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.page import show, show_more
+from concord_client.cli.render.suggestion_page import show_suggestions
+from concord_client.cli.session import Session
 from concord_client.cli.situation import (
     ErrorOption,
     FileOption,
@@ -16,16 +28,11 @@ from concord_client.cli.situation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from concord.governance.v1.proposal_pb2 import GetBriefingResponse, Proposal
-    from concord.search.v1.suggestion_pb2 import SuggestProactivelyResponse
-
     from concord_client.client import Client
 
 
 def proposals(
-    ctx: typer.Context,
+    session: Session,
     *,
     status: Annotated[
         list[ProposalStatus] | None,
@@ -34,13 +41,8 @@ def proposals(
     item: Annotated[str, typer.Option(help="Only those that touch this item.")] = "",
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List proposals, newest first."""
-    from concord.governance.v1.proposal_pb2 import ListProposalsRequest
-
-    session = Session.of(ctx, space, as_json)
     request = ListProposalsRequest(
         statuses=[each.value_of() for each in status or ()],
         item_id=item,
@@ -52,7 +54,6 @@ def proposals(
     if session.as_json:
         session.reply(reply)
         return
-    from concord_client.cli.render.page import show, show_more
     from concord_client.cli.render.proposal_page import listed
 
     show(listed(list(reply.proposals)))
@@ -60,22 +61,17 @@ def proposals(
 
 
 def briefing(
-    ctx: typer.Context,
+    session: Session,
     *,
     path: FileOption = "",
     error: ErrorOption = "",
     said: TextOption = "",
     session_id: SessionOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Say what waits for an answer or a review, which conflicts are open, and what matters here.
 
     With --file, --error or --text, --json prints `briefing` and `suggestions` as one object.
     """
-    from concord.governance.v1.proposal_pb2 import GetBriefingRequest
-
-    session = Session.of(ctx, space, as_json)
     here = situation(path, error, said, session_id)
     with session.client() as client:
         reply = client.proposals.GetBriefing(GetBriefingRequest())
@@ -84,31 +80,22 @@ def briefing(
     if session.as_json:
         session.reply(reply) if suggested is None else _reply_both(reply, suggested)
         return
-    from concord_client.cli.render.page import show
     from concord_client.cli.render.proposal_page import briefed
 
     show(*briefed(reply, pending))
     if suggested is not None:
-        from concord_client.cli.render.suggestion_page import show_suggestions
-
         show_suggestions(suggested)
 
 
-def _pending(client: "Client", reply: "GetBriefingResponse") -> "Sequence[Proposal]":
+def _pending(client: "Client", reply: GetBriefingResponse) -> Sequence[Proposal]:
     """The proposals that the briefing's lines are about: those lines name no items."""
-    from concord.governance.v1.proposal_pb2 import ListProposalsRequest
-
     if not reply.proposals:
         return []
     request = ListProposalsRequest(statuses=[ProposalStatus.PENDING.value_of()], page_size=200)
     return client.proposals.ListProposals(request).proposals
 
 
-def _reply_both(briefing: "GetBriefingResponse", suggested: "SuggestProactivelyResponse") -> None:
-    import json
-
-    from google.protobuf.json_format import MessageToDict
-
+def _reply_both(briefing: GetBriefingResponse, suggested: SuggestProactivelyResponse) -> None:
     from concord_client.cli.session import write_line
 
     both = {"briefing": MessageToDict(briefing), "suggestions": MessageToDict(suggested)}

@@ -1,10 +1,15 @@
 """`concord propose`: changes that wait for consent."""
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1.governed_pb2 import GovernedAction
+from concord.type.v1 import type_pb2
+from google.protobuf.field_mask_pb2 import FieldMask
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.action_file import EPILOG, read, salt
@@ -19,15 +24,22 @@ from concord_client.cli.governance.actions import (
 from concord_client.cli.governance.session import governance_session
 from concord_client.cli.items import absent, found_item
 from concord_client.cli.options import KindOption, ValidFromOption, ValidUntilOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
-from concord_client.cli.values import END_HELP, instant, plain_id
+from concord_client.cli.session import JsonOption, Session, SpaceOption, with_options
+from concord_client.cli.values import (
+    END_HELP,
+    LINEAGE,
+    edge_end,
+    instant,
+    lineage_request,
+    plain_id,
+    properties,
+)
 
 if TYPE_CHECKING:
-    from concord.graph.v1.governed_pb2 import GovernedAction
+    from concord_client.cli.governance.session import GovernanceSession
 
-    from concord_client.client import Client
-
-Make = Callable[["Client"], "GovernedAction"]
+Make = Callable[["GovernanceSession"], "GovernedAction"]
+"""Makes an action on the items as they stand when it is called."""
 
 app = typer.Typer(
     invoke_without_command=True,
@@ -77,12 +89,37 @@ def propose(
     if action is None:
         typer.echo(ctx.get_help())
         raise typer.Exit(2)
-    _propose(ctx, space, as_json, note, lambda _: read(action))
+    _propose(Session.of(ctx, space, as_json), note, lambda _: read(action))
 
 
-@app.command("set")
+def _propose(session: Session, note: str, make: Make) -> None:
+    with governance_session(session) as governance:
+        put_forward(governance, make(governance), note)
+
+
+def _proposes(name: str) -> Callable[[Callable[..., Make]], Callable[..., Make]]:
+    """Registers a command that makes an action, which is proposed with the note beside it."""
+
+    def registered(command: Callable[..., Make]) -> Callable[..., Make]:
+        def run(
+            ctx: typer.Context,
+            *,
+            space: SpaceOption = None,
+            note: NoteOption = "",
+            as_json: JsonOption = False,
+            **given: Any,
+        ) -> None:
+            _propose(Session.of(ctx, space, as_json), note, command(**given))
+
+        options = inspect.signature(command).parameters.values()
+        app.command(name)(with_options(run, command, options))
+        return command
+
+    return registered
+
+
+@_proposes("set")
 def set_(
-    ctx: typer.Context,
     source: Annotated[str, typer.Argument(help=f"{END_HELP} A new name makes a node.")],
     relation: Annotated[str, typer.Argument(help='E.g. "VALUES".')],
     target: Annotated[str, typer.Argument(help=f"{END_HELP} A new name makes a node.")],
@@ -92,16 +129,8 @@ def set_(
     valid_from: ValidFromOption = None,
     valid_until: ValidUntilOption = None,
     prop: PropertyOption = None,
-    space: SpaceOption = None,
-    note: NoteOption = "",
-    as_json: JsonOption = False,
-) -> None:
+) -> Make:
     """An edge: make it, or say more about the one of this triple."""
-    from concord.graph.v1 import governed_pb2, graph_pb2
-    from concord.type.v1 import type_pb2
-
-    from concord_client.cli.values import edge_end, properties
-
     edge = type_pb2.Edge(
         source=edge_end(source),
         relation=relation,
@@ -113,27 +142,12 @@ def set_(
         edge_type=edge_type_of(constitutive),
     )
     request = graph_pb2.UpsertEdgeRequest(request_id=salt(), edge=edge)
-    _propose(ctx, space, as_json, note, lambda _: governed_pb2.GovernedAction(upsert_edge=request))
+    return lambda _: governed_pb2.GovernedAction(upsert_edge=request)
 
 
-@app.command("change")
-def change(
-    ctx: typer.Context,
-    item: ItemArgument,
-    *,
-    weight: WeightOption = None,
-    prop: PropertyOption = None,
-    space: SpaceOption = None,
-    note: NoteOption = "",
-    as_json: JsonOption = False,
-) -> None:
+@_proposes("change")
+def change(item: ItemArgument, *, weight: WeightOption = None, prop: PropertyOption = None) -> Make:
     """An edge's weight or properties."""
-    from concord.graph.v1 import governed_pb2, graph_pb2
-    from concord.type.v1 import type_pb2
-    from google.protobuf.field_mask_pb2 import FieldMask
-
-    from concord_client.cli.values import properties
-
     changed = {
         name: value
         for name, value in (("weight", weight), ("properties", properties(prop)))
@@ -142,33 +156,27 @@ def change(
     if not changed:
         raise typer.BadParameter("say what changes: --weight or --property.")
 
-    def make(client: "Client") -> "GovernedAction":
-        etag = edge_now(client, plain_id(item)).etag
+    def make(governance: "GovernanceSession") -> GovernedAction:
+        etag = edge_now(governance.client, plain_id(item)).etag
         edge = type_pb2.Edge(id=plain_id(item), etag=etag, **changed)  # type: ignore[arg-type] # by name
         request = graph_pb2.UpdateEdgeRequest(
             request_id=salt(), edge=edge, update_mask=FieldMask(paths=list(changed))
         )
         return governed_pb2.GovernedAction(update_edge=request)
 
-    _propose(ctx, space, as_json, note, make)
+    return make
 
 
-@app.command("delete")
+@_proposes("delete")
 def delete(
-    ctx: typer.Context,
     item: Annotated[str, typer.Argument(metavar="ID", help="An edge's or node's, or a name.")],
     *,
     cascade: Annotated[bool, typer.Option("--cascade", help="A node's edges go with it.")] = False,
-    space: SpaceOption = None,
-    note: NoteOption = "",
-    as_json: JsonOption = False,
-) -> None:
+) -> Make:
     """An edge or a node, to be deleted."""
-    from concord.graph.v1 import governed_pb2, graph_pb2
-    from concord.type.v1 import type_pb2
 
-    def make(client: "Client") -> "GovernedAction":
-        found = found_item(client, Session.of(ctx, space, as_json), item)
+    def make(governance: "GovernanceSession") -> GovernedAction:
+        found = found_item(governance.client, governance.session, item)
         named = {"request_id": salt(), "id": found.id, "etag": found.etag}
         if isinstance(found, type_pb2.Memory):
             raise CommandError(f"{found.id} is a memory: concord propose forget, or erase.")
@@ -177,29 +185,20 @@ def delete(
         request = graph_pb2.DeleteNodeRequest(**named, cascade=cascade)
         return governed_pb2.GovernedAction(delete_node=request)
 
-    _propose(ctx, space, as_json, note, make)
+    return make
 
 
-@app.command("rename")
+@_proposes("rename")
 def rename(
-    ctx: typer.Context,
     node: Annotated[str, typer.Argument(metavar="NODE", help="Its id or its name.")],
     name: Annotated[str, typer.Argument(help="Its name from then on.")],
-    *,
-    space: SpaceOption = None,
-    note: NoteOption = "",
-    as_json: JsonOption = False,
-) -> None:
+) -> Make:
     """A node that what defines the agent ends at."""
-    from concord.graph.v1 import governed_pb2, graph_pb2
-    from concord.type.v1 import type_pb2
-    from google.protobuf.field_mask_pb2 import FieldMask
 
-    def make(client: "Client") -> "GovernedAction":
-        session = Session.of(ctx, space, as_json)
-        found = found_item(client, session, node)
+    def make(governance: "GovernanceSession") -> GovernedAction:
+        found = found_item(governance.client, governance.session, node)
         if not isinstance(found, type_pb2.Node):
-            raise absent(session, node, what="node")
+            raise absent(governance.session, node, what="node")
         request = graph_pb2.UpdateNodeRequest(
             request_id=salt(),
             node=type_pb2.Node(id=found.id, etag=found.etag, name=name),
@@ -207,25 +206,18 @@ def rename(
         )
         return governed_pb2.GovernedAction(update_node=request)
 
-    _propose(ctx, space, as_json, note, make)
+    return make
 
 
-@app.command("add")
+@_proposes("add")
 def add(
-    ctx: typer.Context,
     text: Annotated[str, typer.Argument(help="What to remember.")],
     *,
     own_id: Annotated[str, typer.Option("--id", help="Your own id for it.")] = "",
     kind: KindOption = None,
     constitutive: ConstitutiveOption = False,
-    space: SpaceOption = None,
-    note: NoteOption = "",
-    as_json: JsonOption = False,
-) -> None:
+) -> Make:
     """A new memory."""
-    from concord.graph.v1 import governed_pb2, memory_pb2
-    from concord.type.v1 import type_pb2
-
     memory = type_pb2.Memory(
         id=own_id,
         content=text,
@@ -233,127 +225,74 @@ def add(
         edge_type=edge_type_of(constitutive),
     )
     request = memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
-    _propose(ctx, space, as_json, note, lambda _: governed_pb2.GovernedAction(add_memory=request))
+    return lambda _: governed_pb2.GovernedAction(add_memory=request)
 
 
-@app.command("update")
+@_proposes("update")
 def update(
-    ctx: typer.Context,
     item: ItemArgument,
     text: Annotated[str, typer.Argument(help="What it says from then on.")],
-    *,
-    space: SpaceOption = None,
-    note: NoteOption = "",
-    as_json: JsonOption = False,
-) -> None:
+) -> Make:
     """What a memory says."""
-    _propose(
-        ctx,
-        space,
-        as_json,
-        note,
-        lambda client: memory_update(client, item, "content", content=text),
-    )
+    return lambda governance: memory_update(governance.client, item, "content", content=text)
 
 
-@app.command("forget")
-def forget(
-    ctx: typer.Context,
-    item: ItemArgument,
-    space: SpaceOption = None,
-    note: NoteOption = "",
-    as_json: JsonOption = False,
-) -> None:
+@_proposes("forget")
+def forget(item: ItemArgument) -> Make:
     """A memory, to be forgotten."""
-    _propose(ctx, space, as_json, note, _of_memory("forget_memory", item))
+    return _of_memory("forget_memory", item)
 
 
-@app.command("erase")
+@_proposes("erase")
 def erase(
-    ctx: typer.Context,
     item: ItemArgument,
     *,
     reason: Annotated[str, typer.Option(help="Why; kept in the receipt.")] = "",
-    space: SpaceOption = None,
-    note: NoteOption = "",
-    as_json: JsonOption = False,
-) -> None:
+) -> Make:
     """A memory, to be taken out for good: every version, in every store. Nothing undoes it."""
-    _propose(ctx, space, as_json, note, _of_memory("erase_memory", item, reason=reason))
+    return _of_memory("erase_memory", item, reason=reason)
 
 
-@app.command("restore")
-def restore(
-    ctx: typer.Context,
-    item: ItemArgument,
-    space: SpaceOption = None,
-    note: NoteOption = "",
-    as_json: JsonOption = False,
-) -> None:
+@_proposes("restore")
+def restore(item: ItemArgument) -> Make:
     """A forgotten memory, to come back."""
-    _propose(ctx, space, as_json, note, _of_memory("restore_memory", item))
+    return _of_memory("restore_memory", item)
 
 
-@app.command("promote")
-def promote(
-    ctx: typer.Context,
-    item: ItemArgument,
-    space: SpaceOption = None,
-    note: NoteOption = "",
-    as_json: JsonOption = False,
-) -> None:
+@_proposes("promote")
+def promote(item: ItemArgument) -> Make:
     """A memory or edge, to define the agent."""
-    _propose(ctx, space, as_json, note, lambda client: retyped(client, item, constitutive=True))
+    return lambda governance: retyped(governance.client, item, constitutive=True)
 
 
-@app.command("demote")
-def demote(
-    ctx: typer.Context,
-    item: ItemArgument,
-    space: SpaceOption = None,
-    note: NoteOption = "",
-    as_json: JsonOption = False,
-) -> None:
+@_proposes("demote")
+def demote(item: ItemArgument) -> Make:
     """A memory or edge, to define the agent no longer."""
-    _propose(ctx, space, as_json, note, lambda client: retyped(client, item, constitutive=False))
+    return lambda governance: retyped(governance.client, item, constitutive=False)
 
 
-@app.command("link")
+@_proposes("link")
 def link(
-    ctx: typer.Context,
     newer: Annotated[str, typer.Argument(help="memory:ID or edge:ID.")],
     relation: Annotated[str, typer.Argument(help="SUPERSEDES, DEPRECATES, AMENDS or CONTRADICTS.")],
     older: Annotated[str, typer.Argument(help="memory:ID or edge:ID.")],
     *,
     context: Annotated[str, typer.Option(help="Why.")] = "",
-    space: SpaceOption = None,
-    note: NoteOption = "",
-    as_json: JsonOption = False,
-) -> None:
+) -> Make:
     """Lineage between two memories or two edges."""
-    from concord.graph.v1 import governed_pb2
-
-    from concord_client.cli.values import LINEAGE, lineage_request
-
     if relation.upper() not in LINEAGE:
         raise typer.BadParameter(f"{relation!r} is none of {', '.join(LINEAGE)}.")
     request = lineage_request(newer, relation.upper(), older, context)
     request.request_id = salt()
-    _propose(ctx, space, as_json, note, lambda _: governed_pb2.GovernedAction(add_lineage=request))
+    return lambda _: governed_pb2.GovernedAction(add_lineage=request)
 
 
 def _of_memory(action: str, item: str, **more: str) -> Make:
     """The contract's action with this name on the present version of a memory."""
-    from concord.graph.v1.governed_pb2 import GovernedAction
 
-    def make(client: "Client") -> "GovernedAction":
-        memory = memory_now(client, plain_id(item))
+    def make(governance: "GovernanceSession") -> GovernedAction:
+        memory = memory_now(governance.client, plain_id(item))
         request = {"request_id": salt(), "id": memory.id, "etag": memory.etag, **more}
         return GovernedAction(**{action: request})  # type: ignore[arg-type] # by name
 
     return make
-
-
-def _propose(ctx: typer.Context, space: str | None, as_json: bool, note: str, make: Make) -> None:
-    with governance_session(Session.of(ctx, space, as_json)) as governance:
-        put_forward(governance, make(governance.client), note)

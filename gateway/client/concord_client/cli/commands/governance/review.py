@@ -4,32 +4,29 @@ import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.governance.v1.proposal_pb2 import Proposal
 
 from concord_client.cli.governance.reviewed import agreeable, keep_reviewed
 from concord_client.cli.governance.session import NumberArgument, Slot, governance_session
-from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
+from concord_client.cli.render.page import show, text
+from concord_client.cli.session import Session, write_line
 
 if TYPE_CHECKING:
-    from concord.governance.v1.proposal_pb2 import Proposal
-
     from concord_client.trust.review import Reviewed
 
 
 def review(
-    ctx: typer.Context,
+    session: Session,
     number: NumberArgument,
     *,
     slot: Annotated[
         Slot, typer.Option("--as", case_sensitive=False, help="Who reads it, and may then sign it.")
     ] = Slot.HUMAN,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show a proposal from its stored bytes, checked here: what a consent to it consents to.
 
     The digest of what was shown is kept: `approve` and `reject` sign that, and nothing else.
     """
-    session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
         proposal, found = agreeable(governance, number)
         if session.as_json:
@@ -41,8 +38,7 @@ def review(
         keep_reviewed(governance, slot, found)
 
 
-def _show_review(found: "Reviewed", proposal: "Proposal", words: dict[str, str]) -> None:
-    from concord_client.cli.render.page import show, text
+def _show_review(found: "Reviewed", proposal: Proposal, words: dict[str, str]) -> None:
     from concord_client.cli.render.proposal_page import noted, reviewed
 
     show(*reviewed(found, proposal, words))

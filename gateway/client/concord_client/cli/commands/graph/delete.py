@@ -3,33 +3,31 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.graph.v1.graph_pb2 import DeleteEdgeRequest, DeleteNodeRequest
+from concord.type.v1.type_pb2 import Edge, Memory, Node
 
 from concord_client.cli.errors import CommandError, or_propose
 from concord_client.cli.items import found_item
 from concord_client.cli.options import EtagOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.item_page import statement
+from concord_client.cli.render.page import plural, show, text
+from concord_client.cli.session import Session
 
 if TYPE_CHECKING:
-    from concord.type.v1.type_pb2 import Edge, Node
-
     from concord_client.client import Client
 
 
 def delete(
-    ctx: typer.Context,
+    session: Session,
     item: Annotated[
         str, typer.Argument(metavar="ID", help="An edge's or node's id, or a node's name.")
     ],
     *,
     cascade: Annotated[bool, typer.Option("--cascade", help="A node's edges with it.")] = False,
     etag: EtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Delete an edge, or a node; a memory is forgotten or erased."""
-    from concord.type.v1.type_pb2 import Edge, Memory
-
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         found = found_item(client, session, item)
         if isinstance(found, Memory):
@@ -45,13 +43,7 @@ def delete(
             _delete_node(client, session, found, etag, cascade=cascade)
 
 
-def _delete_edge(client: "Client", session: Session, edge: "Edge", etag: str) -> None:
-    from concord.graph.v1.graph_pb2 import DeleteEdgeRequest
-
-    from concord_client.cli.render.gave_way import show_gave_way
-    from concord_client.cli.render.item_page import statement
-    from concord_client.cli.render.page import show, text
-
+def _delete_edge(client: "Client", session: Session, edge: Edge, etag: str) -> None:
     with or_propose(f"concord propose delete {edge.id}"):
         reply = client.graph.DeleteEdge(DeleteEdgeRequest(id=edge.id, etag=etag or edge.etag))
     if session.as_json:
@@ -62,13 +54,8 @@ def _delete_edge(client: "Client", session: Session, edge: "Edge", etag: str) ->
 
 
 def _delete_node(
-    client: "Client", session: Session, node: "Node", etag: str, *, cascade: bool
+    client: "Client", session: Session, node: Node, etag: str, *, cascade: bool
 ) -> None:
-    from concord.graph.v1.graph_pb2 import DeleteNodeRequest
-
-    from concord_client.cli.render.gave_way import show_gave_way
-    from concord_client.cli.render.page import plural, show, text
-
     request = DeleteNodeRequest(id=node.id, etag=etag or node.etag, cascade=cascade)
     with or_propose(f"concord propose delete {node.id}{' --cascade' if cascade else ''}"):
         reply = client.graph.DeleteNode(request)

@@ -1,18 +1,16 @@
 """`concord neighbors` and `concord path`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.graph.v1.graph_pb2 import EdgeFilter, FindPathRequest, QueryNeighborsRequest
 
 from concord_client.cli.choices import Direction
-from concord_client.cli.items import demand_found
+from concord_client.cli.items import absent_end
 from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption
 from concord_client.cli.render.walk_page import show_neighbors, show_paths
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import END_HELP, asked_time, edge_end
-
-if TYPE_CHECKING:
-    from concord.graph.v1.graph_pb2 import EdgeFilter
 
 RelationOption = Annotated[
     list[str] | None, typer.Option("--relation", help="Only this relation; may be repeated.")
@@ -24,7 +22,7 @@ AllOption = Annotated[bool, typer.Option("--all", help="Superseded edges too.")]
 
 
 def neighbors(
-    ctx: typer.Context,
+    session: Session,
     start: Annotated[str, typer.Argument(help=END_HELP)],
     *,
     relation: RelationOption = None,
@@ -34,13 +32,8 @@ def neighbors(
     everything: AllOption = False,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Walk from an item: its edges, the most relevant first."""
-    from concord.graph.v1.graph_pb2 import QueryNeighborsRequest
-
-    session = Session.of(ctx, space, as_json)
     request = QueryNeighborsRequest(
         start=edge_end(start),
         direction=direction.value_of(),
@@ -52,15 +45,12 @@ def neighbors(
     )
     with session.client() as client:
         reply = client.graph.QueryNeighbors(request)
-    if session.as_json:
-        session.reply(reply)
-    demand_found(reply.status, [start], session, of_a_time=request.HasField("as_of"))
-    if not session.as_json:
-        show_neighbors(reply)
+    missing = absent_end(session, [start], reply.status, of_a_time=request.HasField("as_of"))
+    session.answer(reply, show_neighbors, missing)
 
 
 def path(
-    ctx: typer.Context,
+    session: Session,
     start: Annotated[str, typer.Argument(metavar="A", help=END_HELP)],
     end: Annotated[str, typer.Argument(metavar="B", help=END_HELP)],
     *,
@@ -71,13 +61,8 @@ def path(
     everything: AllOption = False,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Find how two items hang together: the shortest paths first."""
-    from concord.graph.v1.graph_pb2 import FindPathRequest
-
-    session = Session.of(ctx, space, as_json)
     request = FindPathRequest(
         start=edge_end(start),
         end=edge_end(end),
@@ -90,14 +75,9 @@ def path(
     )
     with session.client() as client:
         reply = client.graph.FindPath(request)
-    if session.as_json:
-        session.reply(reply)
-    demand_found(reply.status, [start, end], session, of_a_time=request.HasField("as_of"))
-    if not session.as_json:
-        show_paths(reply)
+    missing = absent_end(session, [start, end], reply.status, of_a_time=request.HasField("as_of"))
+    session.answer(reply, show_paths, missing)
 
 
-def _filter(relations: list[str] | None) -> "EdgeFilter | None":
-    from concord.graph.v1.graph_pb2 import EdgeFilter
-
+def _filter(relations: list[str] | None) -> EdgeFilter | None:
     return EdgeFilter(relations=relations) if relations else None

@@ -1,21 +1,28 @@
 """`concord relation` and `concord relations`: declarations of relations."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.graph.v1.relation_pb2 import (
+    DeclareRelationRequest,
+    ExclusiveSet,
+    ExclusiveSets,
+    ListRelationsRequest,
+    Relation,
+)
+from concord.graph.v1.relation_pb2 import TemporalClass as Class
 
 from concord_client.cli.choices import TemporalClass
 from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption, PageTokenOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.page import show, show_more, table, text, when, word
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
-
-if TYPE_CHECKING:
-    from concord.graph.v1.relation_pb2 import Relation
 
 
 def relation(
-    ctx: typer.Context,
+    session: Session,
     name: Annotated[str, typer.Argument(help="What edges call it, such as LIVES_IN.")],
     *,
     functional: Annotated[
@@ -38,15 +45,8 @@ def relation(
         list[str] | None,
         typer.Option(help="Values that exclude one another, as 'alive|dead'; '' takes all away."),
     ] = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Declare what holds of a relation; what no option says stays as it was declared."""
-    from concord.graph.v1.relation_pb2 import DeclareRelationRequest, ExclusiveSet, ExclusiveSets
-
-    from concord_client.cli.render.gave_way import show_gave_way
-
-    session = Session.of(ctx, space, as_json)
     asked = DeclareRelationRequest(name=name, functional=functional, transitive=transitive)
     if temporal_class:
         asked.temporal_class = temporal_class.value_of()
@@ -63,24 +63,17 @@ def relation(
 
 
 def relations(
-    ctx: typer.Context,
+    session: Session,
     *,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List the relations that were declared.
 
     A declaration is about all valid time: --as-of changes nothing here.
     """
-    from concord.graph.v1.relation_pb2 import ListRelationsRequest
-
-    from concord_client.cli.render.page import show_more
-
-    session = Session.of(ctx, space, as_json)
     request = ListRelationsRequest(
         page_size=limit, page_token=page_token, as_of=asked_time(as_of, known_at)
     )
@@ -93,15 +86,11 @@ def relations(
     show_more(reply.next_page_token)
 
 
-def _show(declared: "Iterable[Relation]") -> None:
-    from concord.graph.v1.relation_pb2 import TemporalClass as Class
-
-    from concord_client.cli.render.page import show, table, text, when, word
-
+def _show(declared: Iterable[Relation]) -> None:
     made = table("Relation", "Of a source", "Class", "Transitive", "Exclusive", "Declared")
     for each in declared:
         values = "one value at a time" if each.functional else "any number of values"
-        named = word(Class.Name(each.temporal_class), "TEMPORAL_CLASS_")
+        named = word(Class, each.temporal_class)
         sets = "; ".join(" | ".join(one.names) for one in each.exclusive_sets)
         going_on = "yes" if each.transitive else ""
         made.add_row(text(each.name), values, named, going_on, text(sets), when(each.modify_time))

@@ -3,6 +3,9 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.graph.v1.memory_pb2 import AddMemoryRequest, AddMemoryResponse, GetMemoryRequest
+from concord.type.v1 import type_pb2
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
 
 from concord_client.cli.amendments import show_amendments
 from concord_client.cli.options import (
@@ -17,18 +20,25 @@ from concord_client.cli.options import (
     ValidFromOption,
     ValidUntilOption,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
-from concord_client.cli.values import STDIN, instant, read_stdin, stated_fact, stated_sources
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.page import show, text
+from concord_client.cli.session import Session
+from concord_client.cli.values import (
+    STDIN,
+    instant,
+    properties,
+    read_stdin,
+    stated_fact,
+    stated_sources,
+)
 from concord_client.links import with_links
 
 if TYPE_CHECKING:
-    from concord.graph.v1.memory_pb2 import AddMemoryResponse
-
     from concord_client.client import Client
 
 
 def add(
-    ctx: typer.Context,
+    session: Session,
     text: Annotated[str, typer.Argument(help='What to remember; "-" reads standard input.')],
     *,
     own_id: Annotated[
@@ -74,14 +84,8 @@ def add(
     ] = None,
     derived_from: DerivedFromOption = None,
     session_id: Annotated[str | None, typer.Option("--session", help="Session id.")] = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Remember a text."""
-    from concord.graph.v1.memory_pb2 import AddMemoryRequest
-    from concord.type.v1 import type_pb2
-
-    from concord_client.cli.values import properties
     from concord_client.freshness import settle
 
     links = {
@@ -108,7 +112,6 @@ def add(
         category=category or "",
         session_id=session_id or "",
     )
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         reply = client.memory.AddMemory(AddMemoryRequest(memory=memory))
         settle(client, reply.token)
@@ -123,11 +126,6 @@ def add(
 
 def _show_ghosts(client: "Client", targets: set[str]) -> None:
     """Name the link targets that do not exist, since an id may be misspelt."""
-    from concord.graph.v1.memory_pb2 import GetMemoryRequest
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
-
-    from concord_client.cli.render.page import show, text
-
     for target in sorted(targets):
         found = client.memory.GetMemory(GetMemoryRequest(id=target, peek=True))
         if found.status == LOOKUP_STATUS_NOT_FOUND:
@@ -135,10 +133,7 @@ def _show_ghosts(client: "Client", targets: set[str]) -> None:
             show(text(notice, "yellow"))
 
 
-def _show_added(reply: "AddMemoryResponse") -> None:
-    from concord_client.cli.render.gave_way import show_gave_way
-    from concord_client.cli.render.page import show, text
-
+def _show_added(reply: AddMemoryResponse) -> None:
     line = text("Remembered " if reply.created else "Known already: ")
     show(line.append(reply.memory.id, "bold"))
     if reply.memory.supersession.is_superseded:

@@ -1,8 +1,15 @@
 """`concord say` and `concord dialogue`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.graph.v1.dialogue_pb2 import (
+    AppendDialogueRequest,
+    DialogueTurn,
+    ListDialogueRequest,
+    ListDialogueResponse,
+)
+from concord.type.v1 import type_pb2
 
 from concord_client.cli.choices import TurnRole
 from concord_client.cli.options import (
@@ -12,15 +19,14 @@ from concord_client.cli.options import (
     LimitOption,
     PageTokenOption,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.page import show, show_more, table, text, when
+from concord_client.cli.render.page import text as shown
+from concord_client.cli.session import Session
 from concord_client.cli.values import STDIN, asked_time, instant, read_stdin
-
-if TYPE_CHECKING:
-    from concord.graph.v1.dialogue_pb2 import ListDialogueResponse
 
 
 def say(
-    ctx: typer.Context,
+    session: Session,
     session_id: Annotated[str, typer.Argument(metavar="SESSION", help="Whose dialogue.")],
     speaker: Annotated[str, typer.Argument(help="Who says it.")],
     text: Annotated[str, typer.Argument(help='What; "-" reads standard input.')],
@@ -31,17 +37,8 @@ def say(
         TurnRole | None,
         typer.Option(case_sensitive=False, help="In which role.", show_default="person"),
     ] = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Keep a turn at the end of a dialogue; nobody can reword it."""
-    from concord.graph.v1.dialogue_pb2 import AppendDialogueRequest, DialogueTurn
-    from concord.type.v1 import type_pb2
-
-    from concord_client.cli.render.page import show
-    from concord_client.cli.render.page import text as shown
-
-    session = Session.of(ctx, space, as_json)
     turn = DialogueTurn(
         speaker=speaker,
         content=read_stdin().rstrip("\n") if text == STDIN else text,
@@ -62,20 +59,15 @@ def say(
 
 
 def dialogue(
-    ctx: typer.Context,
+    session: Session,
     session_id: Annotated[str, typer.Argument(metavar="SESSION", help="Whose dialogue.")],
     *,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show what was said in a session, in its order."""
-    from concord.graph.v1.dialogue_pb2 import ListDialogueRequest
-
-    session = Session.of(ctx, space, as_json)
     request = ListDialogueRequest(
         session_id=session_id,
         as_of=asked_time(as_of, known_at),
@@ -84,15 +76,10 @@ def dialogue(
     )
     with session.client() as client:
         reply = client.dialogue.ListDialogue(request)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        _show(reply)
+    session.answer(reply, _show)
 
 
-def _show(reply: "ListDialogueResponse") -> None:
-    from concord_client.cli.render.page import show, show_more, table, text, when
-
+def _show(reply: ListDialogueResponse) -> None:
     if not reply.turns:
         show("Nothing was said.")
         return

@@ -1,19 +1,22 @@
 """`concord episode` and `concord episodes`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.graph.v1.episode_pb2 import (
+    AddEpisodeRequest,
+    ListEpisodesRequest,
+    ListEpisodesResponse,
+)
 
 from concord_client.cli.options import AsOfOption, KnownAtOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.page import show, table, text, when
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, instant
-
-if TYPE_CHECKING:
-    from concord.graph.v1.episode_pb2 import ListEpisodesResponse
 
 
 def episode(
-    ctx: typer.Context,
+    session: Session,
     query: Annotated[str, typer.Argument(help="What was asked or tried.")],
     *,
     reward: Annotated[
@@ -26,15 +29,8 @@ def episode(
         typer.Option(metavar="ID", help="A memory that it is about; may be repeated."),
     ] = None,
     session_id: Annotated[str, typer.Option("--session", help="Session id.")] = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Keep what was tried and how it went."""
-    from concord.graph.v1.episode_pb2 import AddEpisodeRequest
-
-    from concord_client.cli.render.page import show, text
-
-    session = Session.of(ctx, space, as_json)
     request = AddEpisodeRequest(
         query=query,
         reward=reward,
@@ -44,14 +40,11 @@ def episode(
     )
     with session.client() as client:
         reply = client.episode.AddEpisode(request)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        show(text("Kept ").append(reply.episode.id, "bold"))
+    session.answer(reply, lambda reply: show(text("Kept ").append(reply.episode.id, "bold")))
 
 
 def episodes(
-    ctx: typer.Context,
+    session: Session,
     *,
     since: Annotated[str | None, typer.Option(help="Not before this time (ISO 8601).")] = None,
     session_id: Annotated[str, typer.Option("--session", help="Only of this session.")] = "",
@@ -59,13 +52,8 @@ def episodes(
     skip: Annotated[int, typer.Option(min=0, help="Leave out the newest.")] = 0,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List what was tried, the newest first."""
-    from concord.graph.v1.episode_pb2 import ListEpisodesRequest
-
-    session = Session.of(ctx, space, as_json)
     request = ListEpisodesRequest(
         since=instant(since),
         session_id=session_id,
@@ -75,15 +63,10 @@ def episodes(
     )
     with session.client() as client:
         reply = client.episode.ListEpisodes(request)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        _show(reply)
+    session.answer(reply, _show)
 
 
-def _show(reply: "ListEpisodesResponse") -> None:
-    from concord_client.cli.render.page import show, table, text, when
-
+def _show(reply: ListEpisodesResponse) -> None:
     if not reply.total_count:
         near = ", ".join(reply.near_names)
         show(text(f"No episodes. Sessions spelt alike: {near}" if near else "No episodes."))

@@ -4,6 +4,15 @@ import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.graph.v1.memory_pb2 import (
+    EraseMemoryRequest,
+    EraseReceipt,
+    GetEraseReceiptRequest,
+    GetEraseReceiptResponse,
+    GetMemoryHistoryRequest,
+    MemoryVersion,
+)
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
 from concord_client.cli.errors import CommandError, or_propose
 from concord_client.cli.items import absent, found_memory
@@ -14,12 +23,12 @@ from concord_client.cli.options import (
     MemoryArgument,
     PageTokenOption,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.page import fields, show, show_more, table, text, when
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, plain_id
 
 if TYPE_CHECKING:
-    from concord.graph.v1.memory_pb2 import EraseReceipt, GetEraseReceiptResponse, MemoryVersion
-
     from concord_client.client import Client
 
 RECEIPT_TIMEOUT = 120.0
@@ -27,21 +36,14 @@ RECEIPT_TIMEOUT = 120.0
 
 
 def erase(
-    ctx: typer.Context,
+    session: Session,
     memory_id: MemoryArgument,
     *,
     reason: Annotated[str, typer.Option(help="Why; kept in the receipt.")] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     wait: Annotated[bool, typer.Option(help="Wait until every store has confirmed.")] = True,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Take out for good what a memory says: every version, in every store. Nothing undoes it."""
-    from concord.graph.v1.memory_pb2 import EraseMemoryRequest
-
-    from concord_client.cli.render.gave_way import show_gave_way
-
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         memory = found_memory(client, session, memory_id)
         if not yes:
@@ -61,49 +63,31 @@ def erase(
         show_gave_way(erased.gave_way)
 
 
-def receipt(
-    ctx: typer.Context,
-    memory_id: MemoryArgument,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
+def receipt(session: Session, memory_id: MemoryArgument) -> None:
     """Show which stores have confirmed that they hold nothing more of an erased memory."""
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         reply = _receipt(client, plain_id(memory_id))
-    if session.as_json:
-        session.reply(reply)
-    if reply.status != LOOKUP_STATUS_FOUND:
-        raise CommandError(
-            f"No memory {memory_id!r} was erased in the space {session.space_name!r}.",
-            reason="LOOKUP_STATUS_NOT_FOUND",
-        )
-    if not session.as_json:
-        _show_receipt(reply.receipt)
+    missing = CommandError(
+        f"No memory {memory_id!r} was erased in the space {session.space_name!r}.",
+        reason="LOOKUP_STATUS_NOT_FOUND",
+    )
+    is_found = reply.status == LOOKUP_STATUS_FOUND
+    session.answer(reply, lambda reply: _show_receipt(reply.receipt), None if is_found else missing)
 
 
 def history(
-    ctx: typer.Context,
+    session: Session,
     memory_id: MemoryArgument,
     *,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List a memory's versions, the newest first; what was known at a time are those up to it.
 
     A version is of no valid time: --as-of changes nothing here.
     """
-    from concord.graph.v1.memory_pb2 import GetMemoryHistoryRequest
-
-    from concord_client.cli.render.page import show, show_more, table, text, when
-
-    session = Session.of(ctx, space, as_json)
     request = GetMemoryHistoryRequest(
         id=plain_id(memory_id),
         page_size=limit,
@@ -127,15 +111,11 @@ def history(
     show_more(reply.next_page_token)
 
 
-def _receipt(client: "Client", memory_id: str) -> "GetEraseReceiptResponse":
-    from concord.graph.v1.memory_pb2 import GetEraseReceiptRequest
-
+def _receipt(client: "Client", memory_id: str) -> GetEraseReceiptResponse:
     return client.memory.GetEraseReceipt(GetEraseReceiptRequest(memory_id=memory_id))
 
 
-def _show_receipt(receipt: "EraseReceipt") -> None:
-    from concord_client.cli.render.page import fields, show, text, when
-
+def _show_receipt(receipt: EraseReceipt) -> None:
     done = receipt.HasField("complete_time")
     show(text("Erased, and gone from every store." if done else "Erased; stores still tidy up."))
     pairs = [
@@ -154,7 +134,7 @@ def _show_receipt(receipt: "EraseReceipt") -> None:
     show(fields(pairs))
 
 
-def _said(version: "MemoryVersion") -> str:
+def _said(version: MemoryVersion) -> str:
     memory = version.memory
     if memory.HasField("erase_time"):
         return "(erased)"

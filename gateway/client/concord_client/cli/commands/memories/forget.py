@@ -2,33 +2,26 @@
 
 from typing import TYPE_CHECKING
 
-import typer
+from concord.graph.v1.memory_pb2 import (
+    ForgetMemoryRequest,
+    ForgetMemoryResponse,
+    RestoreMemoryRequest,
+    RestoreMemoryResponse,
+)
 
 from concord_client.cli.errors import or_propose
 from concord_client.cli.items import found_memory
 from concord_client.cli.options import EtagOption, MemoryArgument
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.page import show, text
+from concord_client.cli.session import Session
 
 if TYPE_CHECKING:
-    from concord.graph.v1.memory_pb2 import ForgetMemoryResponse, RestoreMemoryResponse
-
     from concord_client.client import Client
 
 
-def forget(
-    ctx: typer.Context,
-    memory_id: MemoryArgument,
-    *,
-    etag: EtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
+def forget(session: Session, memory_id: MemoryArgument, *, etag: EtagOption = "") -> None:
     """Forget a memory: reads leave it out until `concord restore` brings it back."""
-    from concord.graph.v1.memory_pb2 import ForgetMemoryRequest
-
-    from concord_client.cli.render.page import show, text
-
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         memory = found_memory(client, session, memory_id)
         request = ForgetMemoryRequest(id=memory.id, etag=etag or memory.etag)
@@ -39,18 +32,8 @@ def forget(
         show(text(f"It comes back with: concord restore {memory.id}", "dim"))
 
 
-def restore(
-    ctx: typer.Context,
-    memory_id: MemoryArgument,
-    *,
-    etag: EtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
+def restore(session: Session, memory_id: MemoryArgument, *, etag: EtagOption = "") -> None:
     """Bring a forgotten memory back."""
-    from concord.graph.v1.memory_pb2 import RestoreMemoryRequest
-
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         memory = found_memory(client, session, memory_id)
         request = RestoreMemoryRequest(id=memory.id, etag=etag or memory.etag)
@@ -62,12 +45,10 @@ def restore(
 def _show(
     client: "Client",
     session: Session,
-    reply: "ForgetMemoryResponse | RestoreMemoryResponse",
+    reply: ForgetMemoryResponse | RestoreMemoryResponse,
     verb: str,
 ) -> None:
     """Wait until search has seen the write, and print the result."""
-    from concord_client.cli.render.gave_way import show_gave_way
-    from concord_client.cli.render.page import show, text
     from concord_client.freshness import settle
 
     settle(client, reply.token)

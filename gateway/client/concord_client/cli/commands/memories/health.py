@@ -4,15 +4,17 @@ from collections import Counter
 from typing import Annotated
 
 import typer
+from concord.search.v1.health_pb2 import AssessHealthRequest
 
 from concord_client.cli.choices import HealthStatus
 from concord_client.cli.options import AsOfOption, KnownAtOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.health_page import show_health
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
 
 
 def health(
-    ctx: typer.Context,
+    session: Session,
     *,
     status: Annotated[
         list[HealthStatus] | None,
@@ -21,13 +23,8 @@ def health(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Most memories listed.")] = 50,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show which memories are at risk, stale or connected with nothing. Nothing counts as read."""
-    from concord.search.v1.health_pb2 import AssessHealthRequest
-
-    session = Session.of(ctx, space, as_json)
     request = AssessHealthRequest(
         statuses=[each.value_of() for each in status or ()],
         page_size=limit,
@@ -47,9 +44,4 @@ def health(
     del reply.counts[:]
     for number, count in sorted(counts.items()):
         reply.counts.add(status=number, count=count)
-    if session.as_json:
-        session.reply(reply)
-        return
-    from concord_client.cli.render.health_page import show_health
-
-    show_health(reply)
+    session.answer(reply, show_health)

@@ -3,15 +3,17 @@
 from typing import Annotated
 
 import typer
+from concord.search.v1.search_pb2 import IntegrativeSearchRequest
+from concord.type.v1.type_pb2 import Consistency
 
 from concord_client.cli.options import AsOfOption, InSessionOption, KnownAtOption
 from concord_client.cli.render.integrative_page import show_integrative
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
 
 
 def integrative(
-    ctx: typer.Context,
+    session: Session,
     query: Annotated[str, typer.Argument(help="What you want to know.")],
     *,
     node: Annotated[
@@ -28,14 +30,8 @@ def integrative(
     session_id: InSessionOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Find what answers, ranked by text, by the node's values and by recency."""
-    from concord.search.v1.search_pb2 import IntegrativeSearchRequest
-    from concord.type.v1.type_pb2 import Consistency
-
-    session = Session.of(ctx, space, as_json)
     request = IntegrativeSearchRequest(
         query=query,
         context_node=node,
@@ -48,7 +44,4 @@ def integrative(
     )
     with session.client() as client:
         reply = client.search.IntegrativeSearch(request)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        show_integrative(reply, node)
+    session.answer(reply, lambda reply: show_integrative(reply, node))

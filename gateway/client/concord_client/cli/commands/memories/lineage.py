@@ -4,39 +4,37 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.graph.v1.conflict_pb2 import (
+    CONFLICT_STATE_CONFIRMED,
+    CONFLICT_STATE_POTENTIAL,
+    ListConflictsRequest,
+)
+from concord.graph.v1.lineage_pb2 import GetLineageRequest, GetLineageResponse
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND, AsOf
+from rich.console import RenderableType
 
 from concord_client.cli.items import absent
 from concord_client.cli.options import AsOfOption, KnownAtOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.lineage_page import timeline
+from concord_client.cli.render.page import show
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, item_id
 
 MOST_ASKED = 500
 """Conflicts are shown for the newest so many items of a chain."""
 
 if TYPE_CHECKING:
-    from concord.graph.v1.lineage_pb2 import GetLineageResponse
-    from concord.type.v1.type_pb2 import AsOf
-    from rich.console import RenderableType
-
     from concord_client.client import Client
 
 
 def lineage(
-    ctx: typer.Context,
+    session: Session,
     item: Annotated[str, typer.Argument(metavar="ID", help="Any memory or edge of the chain.")],
     *,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show what replaced what: the whole chain around an item, oldest first."""
-    from concord.graph.v1.lineage_pb2 import GetLineageRequest
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-
-    from concord_client.cli.render.page import show
-
-    session = Session.of(ctx, space, as_json)
     asked, at = item_id(item) or item, asked_time(as_of, known_at)
     with session.client() as client:
         reply = client.lineage.GetLineage(GetLineageRequest(id=asked, as_of=at))
@@ -49,16 +47,8 @@ def lineage(
 
 
 def _timeline(
-    client: "Client", reply: "GetLineageResponse", asked: str, at: "AsOf | None"
-) -> "list[RenderableType]":
-    from concord.graph.v1.conflict_pb2 import (
-        CONFLICT_STATE_CONFIRMED,
-        CONFLICT_STATE_POTENTIAL,
-        ListConflictsRequest,
-    )
-
-    from concord_client.cli.render.lineage_page import timeline
-
+    client: "Client", reply: GetLineageResponse, asked: str, at: AsOf | None
+) -> list[RenderableType]:
     found = client.conflict.ListConflicts(
         ListConflictsRequest(
             states=[CONFLICT_STATE_POTENTIAL, CONFLICT_STATE_CONFIRMED],

@@ -1,11 +1,17 @@
 """`concord link`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.graph.v1.graph_pb2 import UpsertEdgeRequest, UpsertEdgeResponse
+from concord.graph.v1.lineage_pb2 import AddLineageResponse
+from concord.type.v1.type_pb2 import Edge
 
 from concord_client.cli.options import ValidFromOption, ValidUntilOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.item_page import statement
+from concord_client.cli.render.page import show, text
+from concord_client.cli.session import Session
 from concord_client.cli.values import (
     END_HELP,
     LINEAGE,
@@ -15,13 +21,9 @@ from concord_client.cli.values import (
     properties,
 )
 
-if TYPE_CHECKING:
-    from concord.graph.v1.graph_pb2 import UpsertEdgeResponse
-    from concord.graph.v1.lineage_pb2 import AddLineageRequest, AddLineageResponse
-
 
 def link(
-    ctx: typer.Context,
+    session: Session,
     source: Annotated[str, typer.Argument(help=f"{END_HELP} A new name makes a node.")],
     relation: Annotated[
         str, typer.Argument(help=f'E.g. "WORKS_AT"; between memories also {", ".join(LINEAGE)}.')
@@ -38,21 +40,21 @@ def link(
         typer.Option("--property", metavar="NAME=VALUE", help="VALUE is JSON, else text."),
     ] = None,
     context: Annotated[str, typer.Option(help="Why (lineage only).")] = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Link two things; between two memories, say which replaced which."""
-    session = Session.of(ctx, space, as_json)
     if relation.upper() in LINEAGE:
         if weight is not None or valid_from or valid_until or prop:
             raise typer.BadParameter("lineage has no weight, time or properties of its own.")
-        _link_lineage(session, lineage_request(source, relation.upper(), target, context))
+        from concord_client.freshness import settle
+
+        request = lineage_request(source, relation.upper(), target, context)
+        with session.client() as client:
+            stated = client.lineage.AddLineage(request)
+            settle(client, stated.token)
+        _show(session, stated)
         return
     if context:
         raise typer.BadParameter(f"--context is for {', '.join(LINEAGE)}.")
-    from concord.graph.v1.graph_pb2 import UpsertEdgeRequest
-    from concord.type.v1.type_pb2 import Edge
-
     edge = Edge(
         source=edge_end(source),
         relation=relation,
@@ -67,20 +69,7 @@ def link(
     _show(session, reply)
 
 
-def _link_lineage(session: Session, request: "AddLineageRequest") -> None:
-    from concord_client.freshness import settle
-
-    with session.client() as client:
-        reply = client.lineage.AddLineage(request)
-        settle(client, reply.token)
-    _show(session, reply)
-
-
-def _show(session: Session, reply: "UpsertEdgeResponse | AddLineageResponse") -> None:
-    from concord_client.cli.render.gave_way import show_gave_way
-    from concord_client.cli.render.item_page import statement
-    from concord_client.cli.render.page import show, text
-
+def _show(session: Session, reply: UpsertEdgeResponse | AddLineageResponse) -> None:
     if session.as_json:
         session.reply(reply)
         return

@@ -1,9 +1,18 @@
 """`concord list`: memories, or nodes, or edges, page by page."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.graph.v1.graph_pb2 import (
+    ListEdgesRequest,
+    ListEdgesResponse,
+    ListNodesRequest,
+    ListNodesResponse,
+)
+from concord.graph.v1.memory_pb2 import ListMemoriesRequest, ListMemoriesResponse
+from concord.type.v1.type_pb2 import EDGE_TYPE_UNSPECIFIED
 
 from concord_client.cli.choices import EdgeType, Importance, MemoryKind
 from concord_client.cli.options import (
@@ -13,23 +22,17 @@ from concord_client.cli.options import (
     OriginOption,
     PageTokenOption,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
-from concord_client.cli.values import asked_time
-
-if TYPE_CHECKING:
-    from concord.graph.v1.graph_pb2 import (
-        ListEdgesRequest,
-        ListEdgesResponse,
-        ListNodesRequest,
-        ListNodesResponse,
-    )
-    from concord.graph.v1.memory_pb2 import ListMemoriesRequest, ListMemoriesResponse
+from concord_client.cli.render.health_page import note
+from concord_client.cli.render.item_page import amended, statement
+from concord_client.cli.render.page import shortened, show, show_more, table, text, when, word
+from concord_client.cli.session import Session
+from concord_client.cli.values import asked_time, properties
 
 SHOWN_CHARACTERS = 160
 
 
 def list_(
-    ctx: typer.Context,
+    session: Session,
     *,
     nodes: Annotated[bool, typer.Option("--nodes", help="Nodes, by name.")] = False,
     edges: Annotated[bool, typer.Option("--edges", help="Edges, the oldest first.")] = False,
@@ -68,18 +71,11 @@ def list_(
     page_token: PageTokenOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List memories, the newest first; with --nodes or --edges those. Nothing counts as read.
 
     Superseded memories are among them and marked so; --current leaves them out.
     """
-    from concord.graph.v1 import graph_pb2, memory_pb2
-    from concord.type.v1.type_pb2 import EDGE_TYPE_UNSPECIFIED
-
-    from concord_client.cli.values import properties
-
     if nodes and edges:
         raise typer.BadParameter("--nodes and --edges exclude each other.")
     of_memories: dict[str, object] = {
@@ -95,7 +91,6 @@ def list_(
     of_nodes: dict[str, object] = {"--label": label}
     page: dict[str, Any] = {"page_size": limit, "page_token": page_token}
     page["as_of"] = asked_time(as_of, known_at)
-    session = Session.of(ctx, space, as_json)
     if nodes:
         _demand_none(of_memories | of_edges | of_both, "nodes")
         _nodes(session, graph_pb2.ListNodesRequest(label=label or "", **page))
@@ -135,30 +130,26 @@ def _demand_none(options: Mapping[str, object], listed: str) -> None:
         raise typer.BadParameter(f"{', '.join(given)}: no filter of {listed}.")
 
 
-def _memories(session: Session, request: "ListMemoriesRequest") -> None:
+def _memories(session: Session, request: ListMemoriesRequest) -> None:
     with session.client() as client:
         reply = client.memory.ListMemories(request)
-    session.reply(reply) if session.as_json else _show_memories(reply)
+    session.answer(reply, _show_memories)
 
 
-def _nodes(session: Session, request: "ListNodesRequest") -> None:
+def _nodes(session: Session, request: ListNodesRequest) -> None:
     with session.client() as client:
         reply = client.graph.ListNodes(request)
-    session.reply(reply) if session.as_json else _show_nodes(reply)
+    session.answer(reply, _show_nodes)
 
 
-def _edges(session: Session, request: "ListEdgesRequest") -> None:
+def _edges(session: Session, request: ListEdgesRequest) -> None:
     with session.client() as client:
         reply = client.graph.ListEdges(request)
-    session.reply(reply) if session.as_json else _show_edges(reply)
+    session.answer(reply, _show_edges)
 
 
-def _show_memories(reply: "ListMemoriesResponse") -> None:
+def _show_memories(reply: ListMemoriesResponse) -> None:
     from concord.type.v1.type_pb2 import MemoryKind
-
-    from concord_client.cli.render.health_page import note
-    from concord_client.cli.render.item_page import amended
-    from concord_client.cli.render.page import shortened, show, show_more, table, text, when, word
 
     if not reply.memories:
         show("No memories.")
@@ -172,16 +163,14 @@ def _show_memories(reply: "ListMemoriesResponse") -> None:
         head.append(note(each.health), "yellow")
         made.add_row(
             when(each.supersession.effective_valid_from),
-            word(MemoryKind.Name(each.kind), "MEMORY_KIND_"),
+            word(MemoryKind, each.kind),
             head.append("\n").append(text(shortened(each.content, SHOWN_CHARACTERS))),
         )
     show(made)
     show_more(reply.next_page_token)
 
 
-def _show_nodes(reply: "ListNodesResponse") -> None:
-    from concord_client.cli.render.page import show, show_more, table, text
-
+def _show_nodes(reply: ListNodesResponse) -> None:
     if not reply.nodes:
         show("No nodes.")
         return
@@ -192,10 +181,7 @@ def _show_nodes(reply: "ListNodesResponse") -> None:
     show_more(reply.next_page_token)
 
 
-def _show_edges(reply: "ListEdgesResponse") -> None:
-    from concord_client.cli.render.item_page import amended, statement
-    from concord_client.cli.render.page import show, show_more, table, text, when
-
+def _show_edges(reply: ListEdgesResponse) -> None:
     if not reply.edges:
         show("No edges.")
         return

@@ -1,23 +1,27 @@
 """`concord recall`: a space's recall log (W8)."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.graph.v1.recall_pb2 import (
+    EraseQueryTextRequest,
+    ListRecallsRequest,
+    ListRecallsResponse,
+    SetRecallLogRequest,
+)
 
 from concord_client.cli.options import LimitOption, PageTokenOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.page import show, show_more, table, text, when
+from concord_client.cli.session import Session, SessionCommands
 from concord_client.cli.values import plain_id
 from concord_client.credentials import Role
 
-if TYPE_CHECKING:
-    from concord.graph.v1.recall_pb2 import ListRecallsResponse
-
-app = typer.Typer(no_args_is_help=True, help="The log of what searches returned: ids alone.")
+app = SessionCommands(no_args_is_help=True, help="The log of what searches returned: ids alone.")
 
 
 @app.command("list")
 def list_(
-    ctx: typer.Context,
+    session: Session,
     *,
     query_id: Annotated[str, typer.Option("--query", metavar="ID", help="Only this search.")] = "",
     memory: Annotated[str, typer.Option(metavar="ID", help="That returned this memory.")] = "",
@@ -25,13 +29,8 @@ def list_(
     session_id: Annotated[str, typer.Option("--session", help="Only this session's.")] = "",
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List which memories were returned to whom, the newest first."""
-    from concord.graph.v1.recall_pb2 import ListRecallsRequest
-
-    session = Session.of(ctx, space, as_json)
     request = ListRecallsRequest(
         query_id=query_id,
         memory_id=plain_id(memory),
@@ -42,59 +41,41 @@ def list_(
     )
     with session.client() as client:
         reply = client.recall.ListRecalls(request)
-    session.reply(reply) if session.as_json else _show(reply)
+    session.answer(reply, _show)
 
 
 @app.command("on")
-def on(ctx: typer.Context, *, space: SpaceOption = None, as_json: JsonOption = False) -> None:
+def on(session: Session) -> None:
     """Keep which memories searches return, for 90 days."""
-    _turn(Session.of(ctx, space, as_json), enabled=True)
+    _turn(session, enabled=True)
 
 
 @app.command("off")
-def off(ctx: typer.Context, *, space: SpaceOption = None, as_json: JsonOption = False) -> None:
+def off(session: Session) -> None:
     """Keep no more of that. What was kept stays until its 90 days are over."""
-    _turn(Session.of(ctx, space, as_json), enabled=False)
+    _turn(session, enabled=False)
 
 
 @app.command("erase-query")
 def erase_query(
-    ctx: typer.Context,
+    session: Session,
     query_id: Annotated[str, typer.Argument(metavar="ID", help="The search's query id.")],
-    *,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Erase the text of an integrative search, which is kept for feedback."""
-    from concord.graph.v1.recall_pb2 import EraseQueryTextRequest
-
-    from concord_client.cli.render.page import show
-
-    session = Session.of(ctx, space, as_json)
     with session.client(Role.ADMIN) as client:
         reply = client.recall.EraseQueryText(EraseQueryTextRequest(query_id=query_id))
-    if session.as_json:
-        session.reply(reply)
-    else:
-        show("Its text is erased." if reply.erased else "Nothing of such a query is kept.")
+    done = "Its text is erased." if reply.erased else "Nothing of such a query is kept."
+    session.answer(reply, done)
 
 
 def _turn(session: Session, *, enabled: bool) -> None:
-    from concord.graph.v1.recall_pb2 import SetRecallLogRequest
-
-    from concord_client.cli.render.page import show
-
     with session.client(Role.ADMIN) as client:
         reply = client.recall.SetRecallLog(SetRecallLogRequest(enabled=enabled))
-    if session.as_json:
-        session.reply(reply)
-    else:
-        show(f"The recall log of {session.space_name!r} is {'on' if enabled else 'off'}.")
+    state = "on" if enabled else "off"
+    session.answer(reply, f"The recall log of {session.space_name!r} is {state}.")
 
 
-def _show(reply: "ListRecallsResponse") -> None:
-    from concord_client.cli.render.page import show, show_more, table, text, when
-
+def _show(reply: ListRecallsResponse) -> None:
     if not reply.enabled:
         show(text("The recall log is off: concord recall on", "yellow"))
     if not reply.recalls:

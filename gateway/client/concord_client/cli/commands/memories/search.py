@@ -3,20 +3,24 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.search.v1 import search_pb2
+from concord.search.v1.search_pb2 import GetIndexStatusRequest
+from concord.type.v1.type_pb2 import Consistency
+from google.protobuf.struct_pb2 import Struct
 
 from concord_client.cli.choices import MemoryKind
 from concord_client.cli.options import AsOfOption, InSessionOption, KnownAtOption, OriginOption
 from concord_client.cli.render.page import show, text
 from concord_client.cli.render.search_page import show_results
-from concord_client.cli.session import JsonOption, Session, SpaceOption
-from concord_client.cli.values import asked_time
+from concord_client.cli.session import Session
+from concord_client.cli.values import asked_time, properties
 
 if TYPE_CHECKING:
     from concord_client.client import Client
 
 
 def search(
-    ctx: typer.Context,
+    session: Session,
     query: Annotated[str, typer.Argument(help="What you want to know.")],
     *,
     history: Annotated[
@@ -54,19 +58,10 @@ def search(
     session_id: InSessionOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Find memories by meaning and by words, and say why each came up."""
-    from concord.search.v1 import search_pb2
-    from concord.type.v1.type_pb2 import Consistency
-    from google.protobuf.struct_pb2 import Struct
-
-    from concord_client.cli.values import properties
-
     if history and everything:
         raise typer.BadParameter("--history and --all exclude each other.")
-    session = Session.of(ctx, space, as_json)
     mode = "HISTORY" if history else "INCLUDE" if everything else "EXCLUDE"
     request = search_pb2.SearchRequest(
         query=query,
@@ -99,7 +94,5 @@ def search(
 
 def _lag(client: "Client") -> int:
     """The number of changes that are not indexed yet."""
-    from concord.search.v1.search_pb2 import GetIndexStatusRequest
-
     index = client.index.GetIndexStatus(GetIndexStatusRequest())
     return index.head_seq - index.applied_seq

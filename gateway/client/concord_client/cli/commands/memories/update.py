@@ -4,6 +4,15 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from concord.graph.v1.graph_pb2 import (
+    UpdateEdgeRequest,
+    UpdateEdgeResponse,
+    UpdateNodeRequest,
+    UpdateNodeResponse,
+)
+from concord.graph.v1.memory_pb2 import UpdateMemoryRequest, UpdateMemoryResponse
+from concord.type.v1.type_pb2 import Edge, Memory, Node
+from google.protobuf.field_mask_pb2 import FieldMask
 
 from concord_client.cli.choices import MemoryKind
 from concord_client.cli.errors import BY_FILE, or_propose
@@ -20,15 +29,20 @@ from concord_client.cli.options import (
     ValidFromOption,
     ValidUntilOption,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
-from concord_client.cli.values import instant
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.page import show, text
+from concord_client.cli.session import Session
+from concord_client.cli.values import (
+    STDIN,
+    instant,
+    properties,
+    read_stdin,
+    stated_fact,
+    stated_sources,
+)
+from concord_client.links import with_links
 
 if TYPE_CHECKING:
-    from concord.graph.v1.graph_pb2 import UpdateEdgeResponse, UpdateNodeResponse
-    from concord.graph.v1.memory_pb2 import UpdateMemoryResponse
-    from concord.type.v1.type_pb2 import Edge, Memory, Node
-    from google.protobuf.field_mask_pb2 import FieldMask
-
     from concord_client.client import Client
 
 OF_MEMORY = {
@@ -48,7 +62,7 @@ PATHS = OF_MEMORY | OF_EDGE | OF_NODE
 
 
 def update(
-    ctx: typer.Context,
+    session: Session,
     item: Annotated[
         str, typer.Argument(metavar="ID", help="A memory's, node's or edge's id, or a node's name.")
     ],
@@ -108,19 +122,8 @@ def update(
         typer.Option(metavar="OPTION", help='Take away what this option sets, such as "tag".'),
     ] = None,
     etag: EtagOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Change what is said about an item: only what the options name; a memory keeps its history."""
-    from concord_client.cli.values import (
-        STDIN,
-        properties,
-        read_stdin,
-        stated_fact,
-        stated_sources,
-    )
-    from concord_client.links import with_links
-
     given: dict[str, Any] = {
         "content": read_stdin().rstrip("\n") if content == STDIN else content,
         "kind": kind and kind.value_of(),
@@ -148,7 +151,6 @@ def update(
     changed |= _cleared(clear or [], changed)
     if not changed and not any(links.values()):
         raise typer.BadParameter("say what changes, such as --content TEXT.")
-    session = Session.of(ctx, space, as_json)
     with session.client() as client:
         found = found_item(client, session, item)
         if any(links.values()):
@@ -168,13 +170,8 @@ def _cleared(options: list[str], changed: dict[str, Any]) -> dict[str, None]:
 
 
 def _update(
-    client: "Client", session: Session, found: "Memory | Node | Edge", changed: dict[str, Any]
+    client: "Client", session: Session, found: Memory | Node | Edge, changed: dict[str, Any]
 ) -> None:
-    from concord.graph.v1.graph_pb2 import UpdateNodeResponse
-    from concord.type.v1.type_pb2 import Edge, Memory
-
-    from concord_client.cli.render.gave_way import show_gave_way
-    from concord_client.cli.render.page import show, text
     from concord_client.freshness import settle
 
     reply: UpdateMemoryResponse | UpdateEdgeResponse | UpdateNodeResponse
@@ -203,11 +200,8 @@ def _demand_options(changed: dict[str, Any], known: Collection[str], what: str) 
 
 
 def _update_memory(
-    client: "Client", memory: "Memory", changed: dict[str, Any]
-) -> "UpdateMemoryResponse":
-    from concord.graph.v1.memory_pb2 import UpdateMemoryRequest
-    from concord.type.v1.type_pb2 import Memory
-
+    client: "Client", memory: Memory, changed: dict[str, Any]
+) -> UpdateMemoryResponse:
     request = UpdateMemoryRequest(
         memory=Memory(id=memory.id, etag=memory.etag, **_values(changed)),
         update_mask=_mask(changed),
@@ -217,10 +211,7 @@ def _update_memory(
         return client.memory.UpdateMemory(request)
 
 
-def _update_edge(client: "Client", edge: "Edge", changed: dict[str, Any]) -> "UpdateEdgeResponse":
-    from concord.graph.v1.graph_pb2 import UpdateEdgeRequest
-    from concord.type.v1.type_pb2 import Edge
-
+def _update_edge(client: "Client", edge: Edge, changed: dict[str, Any]) -> UpdateEdgeResponse:
     request = UpdateEdgeRequest(
         edge=Edge(id=edge.id, etag=edge.etag, **_values(changed)), update_mask=_mask(changed)
     )
@@ -229,10 +220,7 @@ def _update_edge(client: "Client", edge: "Edge", changed: dict[str, Any]) -> "Up
         return client.graph.UpdateEdge(request)
 
 
-def _update_node(client: "Client", node: "Node", changed: dict[str, Any]) -> "UpdateNodeResponse":
-    from concord.graph.v1.graph_pb2 import UpdateNodeRequest
-    from concord.type.v1.type_pb2 import Node
-
+def _update_node(client: "Client", node: Node, changed: dict[str, Any]) -> UpdateNodeResponse:
     request = UpdateNodeRequest(
         node=Node(id=node.id, etag=node.etag, **_values(changed)), update_mask=_mask(changed)
     )
@@ -245,7 +233,5 @@ def _values(changed: dict[str, Any]) -> dict[str, Any]:
     return {PATHS[option]: value for option, value in changed.items() if value is not None}
 
 
-def _mask(changed: dict[str, Any]) -> "FieldMask":
-    from google.protobuf.field_mask_pb2 import FieldMask
-
+def _mask(changed: dict[str, Any]) -> FieldMask:
     return FieldMask(paths=[PATHS[option] for option in changed])

@@ -1,38 +1,34 @@
 """`concord hold` and `concord working`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.graph.v1.working_memory_pb2 import (
+    ClearWorkingMemoryRequest,
+    ListWorkingMemoryRequest,
+    ListWorkingMemoryResponse,
+    PutWorkingMemoryRequest,
+    RemoveWorkingMemoryRequest,
+)
 
 from concord_client.cli.choices import Importance
 from concord_client.cli.options import AsOfOption, KnownAtOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.page import lines, show, table, text, when, word
+from concord_client.cli.render.page import text as shown
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
-
-if TYPE_CHECKING:
-    from concord.graph.v1.working_memory_pb2 import ListWorkingMemoryResponse
-
-    from concord_client.client import Client
 
 
 def hold(
-    ctx: typer.Context,
+    session: Session,
     text: Annotated[str, typer.Argument(help="What to hold in mind.")],
     *,
     importance: Annotated[
         Importance, typer.Option(case_sensitive=False, help="What is high is never evicted.")
     ] = Importance.MEDIUM,
     session_id: Annotated[str, typer.Option("--session", help="Session id.")] = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Hold a text in working memory; what matters least makes room for it."""
-    from concord.graph.v1.working_memory_pb2 import PutWorkingMemoryRequest
-
-    from concord_client.cli.render.page import lines, show
-    from concord_client.cli.render.page import text as shown
-
-    session = Session.of(ctx, space, as_json)
     request = PutWorkingMemoryRequest(
         content=text, importance=importance.value_of(), session_id=session_id
     )
@@ -46,7 +42,7 @@ def hold(
 
 
 def working(
-    ctx: typer.Context,
+    session: Session,
     *,
     stale: Annotated[bool, typer.Option("--stale", help="What was evicted.")] = False,
     remove: Annotated[
@@ -59,43 +55,24 @@ def working(
     session_id: Annotated[str, typer.Option("--session", help="Only of this session.")] = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show what working memory holds, the most important first."""
-    from concord.graph.v1.working_memory_pb2 import (
-        ClearWorkingMemoryRequest,
-        ListWorkingMemoryRequest,
-    )
-
-    session = Session.of(ctx, space, as_json)
     request = ListWorkingMemoryRequest(
         stale=stale, session_id=session_id, page_size=200, as_of=asked_time(as_of, known_at)
     )
     with session.client() as client:
-        _remove(client, remove or ())
+        for entry_id in remove or ():
+            client.working_memory.RemoveWorkingMemory(RemoveWorkingMemoryRequest(id=entry_id))
         if clear:
             client.working_memory.ClearWorkingMemory(
                 ClearWorkingMemoryRequest(session_id=session_id, include_stale=stale)
             )
         reply = client.working_memory.ListWorkingMemory(request)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        _show(reply, stale=stale)
+    session.answer(reply, lambda reply: _show(reply, stale=stale))
 
 
-def _remove(client: "Client", ids: "list[str] | tuple[()]") -> None:
-    from concord.graph.v1.working_memory_pb2 import RemoveWorkingMemoryRequest
-
-    for entry_id in ids:
-        client.working_memory.RemoveWorkingMemory(RemoveWorkingMemoryRequest(id=entry_id))
-
-
-def _show(reply: "ListWorkingMemoryResponse", *, stale: bool) -> None:
+def _show(reply: ListWorkingMemoryResponse, *, stale: bool) -> None:
     from concord.type.v1.type_pb2 import Importance
-
-    from concord_client.cli.render.page import show, table, text, when, word
 
     if not reply.entries:
         show("Nothing is stale." if stale else "Nothing is held.")
@@ -103,7 +80,7 @@ def _show(reply: "ListWorkingMemoryResponse", *, stale: bool) -> None:
     made = table("Importance", "Evicted" if stale else "Put", "Text")
     for each in reply.entries:
         made.add_row(
-            word(Importance.Name(each.importance), "IMPORTANCE_"),
+            word(Importance, each.importance),
             when(each.evict_time if stale else each.put_time),
             text(each.content).append(f"\n{each.id}", "dim"),
         )

@@ -2,16 +2,17 @@
 
 import contextlib
 import json
-import os
-import secrets
 import sys
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import Annotated, TextIO
 
 import typer
+from concord.graph.v1.space_pb2 import ExportSpaceRequest, ExportSpaceResponse
+from google.protobuf.json_format import MessageToJson
 
+from concord_client import private_files
 from concord_client.cli.choices import ExportForm
 from concord_client.cli.errors import CommandError
 from concord_client.cli.options import (
@@ -21,11 +22,8 @@ from concord_client.cli.options import (
     OutOption,
     chosen_file,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
-
-if TYPE_CHECKING:
-    from concord.graph.v1.space_pb2 import ExportSpaceResponse
 
 TIMEOUT = 3600.0
 
@@ -45,7 +43,7 @@ class Form(StrEnum):
 
 
 def export(
-    ctx: typer.Context,
+    session: Session,
     file: FileArgument = None,
     *,
     out: OutOption = None,
@@ -60,18 +58,12 @@ def export(
     ] = Form.STATE,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Write what is in the space, with --as-of only what held then, as JSON Lines.
 
     With --form full it is all that ever was in it, who wrote it and when: keep such a file as safe
     as the space itself. What is erased later stays in it.
     """
-    from concord.graph.v1.space_pb2 import ExportSpaceRequest
-    from google.protobuf.json_format import MessageToJson
-
-    session = Session.of(ctx, space, as_json)
     request = ExportSpaceRequest(as_of=asked_time(as_of, known_at), form=form.asked.value_of())
     count = 0
     path = chosen_file(file, out)
@@ -92,7 +84,7 @@ def export(
         )
 
 
-def _write_mem0(replies: "Iterable[ExportSpaceResponse]", output: TextIO) -> int:
+def _write_mem0(replies: Iterable[ExportSpaceResponse], output: TextIO) -> int:
     """Write a state export in Mem0's form; return the number of memories and relations."""
     from concord_client.importers.exports.mem0 import to_mem0
 
@@ -108,15 +100,8 @@ def _output(out: Path | None) -> Iterator[TextIO]:
     if out is None:
         yield sys.stdout
         return
-    fresh = out.with_name(f".{out.name}.{secrets.token_hex(4)}.tmp")
     try:
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with private_files.replaced(out) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(out)
     except OSError as error:
         raise CommandError(f"Cannot write {out}: {error.strerror}.") from error
-    finally:
-        fresh.unlink(missing_ok=True)

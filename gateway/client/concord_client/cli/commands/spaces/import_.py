@@ -4,20 +4,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.graph.v1.memory_pb2 import BATCH_OUTCOME_CREATED
 
 from concord_client.cli.amendments import show_amendments
 from concord_client.cli.dry_run import show_dry_run
 from concord_client.cli.errors import CommandError
 from concord_client.cli.index_wait import await_index
 from concord_client.cli.left_out import left_out_json, show_left_out, show_remarks
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.gave_way import show_gave_way
+from concord_client.cli.render.page import plural, show, text
+from concord_client.cli.session import Session
 from concord_client.importers.form import Format, Origin
+from concord_client.importers.outcome import LeftOut, Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from concord_client.client import Client
-    from concord_client.importers.outcome import LeftOut, Outcome
     from concord_client.importers.upload import Refusal, Upload
 
 MOST_PLACES = 5
@@ -25,7 +25,7 @@ MOST_PLACES = 5
 
 
 def import_(
-    ctx: typer.Context,
+    session: Session,
     path: Annotated[
         Path,
         typer.Argument(
@@ -81,8 +81,6 @@ def import_(
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait until search finds all of it.")
     ] = True,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Remember JSON Lines, CSV, Markdown notes, a chat transcript or another memory's export.
 
@@ -105,12 +103,12 @@ def import_(
     export them. CSV with columns for speaker and text is one, too. What system, developer, tool
     and function roles say is left out of it.
     """
+    from concord_client.cli.render.progress import bar
     from concord_client.importers.formats import detected, read
     from concord_client.importers.upload import Upload
 
     if origin and form is not Format.AUTO:
         raise typer.BadParameter("--from says what it is: leave --format out.")
-    session = Session.of(ctx, space, as_json)
     known = origin or (detected(path) if form is Format.AUTO else form)
     if dry_run:
         raise typer.Exit(show_dry_run(session, read(path, known, session_id or "")))
@@ -125,7 +123,9 @@ def import_(
         raise CommandError(f"Found nothing to read in {path}, as {known.value}.")
     try:
         with session.client() as client:
-            _send(client, upload, read(path, known, session_id or ""), total)
+            with bar("Remembering", total) as advance:
+                for done in upload.send(client.memory, read(path, known, session_id or "")):
+                    advance(done)
             if wait and upload.token:
                 await_index(client, upload.token)
             if suggest and not session.as_json:
@@ -136,17 +136,7 @@ def import_(
         raise typer.Exit(1)
 
 
-def _send(client: "Client", upload: "Upload", outcomes: "Iterable[Outcome]", total: int) -> None:
-    from concord_client.cli.render.progress import bar
-
-    with bar("Remembering", total) as advance:
-        for done in upload.send(client.memory, outcomes):
-            advance(done)
-
-
 def _created(upload: "Upload") -> list[str]:
-    from concord.graph.v1.memory_pb2 import BATCH_OUTCOME_CREATED
-
     results = upload.reply().results
     return [each.memory_id for each in results if each.outcome == BATCH_OUTCOME_CREATED]
 
@@ -171,10 +161,9 @@ def _report(session: Session, upload: "Upload", total: int) -> None:
         typer.echo(f"{remembered:,} of {total:,} remembered; run it again.", err=True)
 
 
-def _count(path: Path, form: Format | Origin) -> "tuple[int, list[LeftOut]]":
+def _count(path: Path, form: Format | Origin) -> tuple[int, list[LeftOut]]:
     """The number of items in `path`, and what reading it leaves out."""
     from concord_client.importers.formats import is_document, read
-    from concord_client.importers.outcome import LeftOut, Remark
 
     if form is Format.JSONL and not is_document(path):
         try:
@@ -192,9 +181,6 @@ def _count(path: Path, form: Format | Origin) -> "tuple[int, list[LeftOut]]":
 
 
 def _summarise(upload: "Upload") -> None:
-    from concord_client.cli.render.gave_way import show_gave_way
-    from concord_client.cli.render.page import plural, show, text
-
     counts = upload.counts()
     show(
         text(f"{plural(sum(counts.values()), 'memory', 'memories')}: ")

@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.governance.v1.principal_pb2 import GetPrincipalsRequest
 
 from concord_client import credentials
 from concord_client.cli.errors import CommandError
 from concord_client.cli.index_wait import await_index
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.session import Session
 
 if TYPE_CHECKING:
     from concord_client.client import Client
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def import_space(
-    ctx: typer.Context,
+    session: Session,
     path: Annotated[
         Path,
         typer.Argument(exists=True, dir_okay=False, help="What `export --form full` wrote."),
@@ -44,8 +45,6 @@ def import_space(
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait until search finds all of it.")
     ] = True,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Bring a whole space, with all its history, into one that was never used.
 
@@ -55,7 +54,6 @@ def import_space(
     from concord_client.cli.render.progress import bar
     from concord_client.transfer import import_space as send
 
-    session = Session.of(ctx, space, as_json)
     export = _looked_at(path)
     signed = _signed(export, grant)
     with session.client() as client:
@@ -71,16 +69,11 @@ def import_space(
             )
         if wait:
             await_index(client, reply.token)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        typer.echo(f"Imported {reply.line_count:,} lines of the space {export.space!r}.")
+    session.answer(reply, f"Imported {reply.line_count:,} lines of the space {export.space!r}.")
 
 
 def _demand_governance(client: "Client", grant: bytes) -> None:
     """Refuse a restore grant that names another governance's key than that of this system."""
-    from concord.governance.v1.principal_pb2 import GetPrincipalsRequest
-
     from concord_client.transfer import governance_named
     from concord_client.trust.keyfiles import encoded
 

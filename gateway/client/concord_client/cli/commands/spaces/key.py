@@ -1,14 +1,32 @@
 """`concord key`: creates, lists and revokes API keys (W7)."""
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.governance.v1 import access_pb2
+from concord.governance.v1.access_pb2 import (
+    KEY_SCOPE_ADMIN,
+    KEY_SCOPE_WRITE,
+    CreateKeyRequest,
+    CreateKeyResponse,
+    Key,
+    KeyStatus,
+    ListKeysRequest,
+    RevokeKeyRequest,
+)
+from concord.type.v1.type_pb2 import (
+    ORIGIN_UNSPECIFIED,
+    PRINCIPAL_KIND_HUMAN,
+    PRINCIPAL_KIND_UNSPECIFIED,
+)
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_client.cli.choices import KeyScope, Origin, PrincipalKind
 from concord_client.cli.errors import CommandError
 from concord_client.cli.options import KEPT_NOWHERE, LimitOption, PageTokenOption, SaveOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.page import show, show_more, table, text, when, word
+from concord_client.cli.session import Session, SessionCommands
 from concord_client.cli.values import instant, period
 from concord_client.credentials import (
     DEFAULT_SPACE,
@@ -20,16 +38,12 @@ from concord_client.credentials import (
     save,
 )
 
-if TYPE_CHECKING:
-    from concord.governance.v1.access_pb2 import CreateKeyResponse, Key
-    from google.protobuf.timestamp_pb2 import Timestamp
-
-app = typer.Typer(no_args_is_help=True, help="Make, list and revoke the API keys of a space.")
+app = SessionCommands(no_args_is_help=True, help="Make, list and revoke the API keys of a space.")
 
 
 @app.command("create")
 def create(
-    ctx: typer.Context,
+    session: Session,
     *,
     principal: Annotated[str, typer.Option(help="Whom the key stands for.")] = "",
     kind: Annotated[
@@ -74,14 +88,8 @@ def create(
         ),
     ] = "",
     keep: SaveOption = False,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Make a key for a space. It opens within a second, and is shown once."""
-    from concord.governance.v1.access_pb2 import CreateKeyRequest
-    from concord.type.v1.type_pb2 import ORIGIN_UNSPECIFIED, PRINCIPAL_KIND_UNSPECIFIED
-
-    session = Session.of(ctx, space, as_json)
     if bool(rotate) == bool(principal or kind or scopes or origin):
         raise typer.BadParameter("write --principal, --kind and --scopes, or --rotate ID.")
     if overlap and not rotate:
@@ -115,23 +123,16 @@ def create(
 
 @app.command("list")
 def list_(
-    ctx: typer.Context,
+    session: Session,
     *,
     ended: Annotated[
         bool, typer.Option("--all", help="Those that expired or were revoked, too.")
     ] = False,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List the keys of a space, newest first; none of them can be read back. --json says more: the
     kind and origin of each."""
-    from concord.governance.v1.access_pb2 import KeyStatus, ListKeysRequest
-
-    from concord_client.cli.render.page import show, show_more, table, text, when, word
-
-    session = Session.of(ctx, space, as_json)
     request = ListKeysRequest(
         space=_space(session), include_ended=ended, page_size=limit, page_token=page_token
     )
@@ -150,7 +151,7 @@ def list_(
             text(each.created_by or "keys file"),
             when(each.expire_time) if each.HasField("expire_time") else "never",
             when(each.last_use_time) if each.HasField("last_use_time") else "never",
-            word(KeyStatus.Name(each.status), "KEY_STATUS_") if ended else "",
+            word(KeyStatus, each.status) if ended else "",
         )
     show(rows if reply.keys else "There are no keys.")
     show_more(reply.next_page_token)
@@ -158,24 +159,14 @@ def list_(
 
 @app.command("revoke")
 def revoke(
-    ctx: typer.Context,
+    session: Session,
     key_id: Annotated[str, typer.Argument(metavar="ID", help="As `concord key list` shows it.")],
-    *,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Revoke a key for ever. Within 5 seconds it opens nothing more."""
-    from concord.governance.v1.access_pb2 import RevokeKeyRequest
-
-    from concord_client.cli.render.page import show, text
-
-    session = Session.of(ctx, space, as_json)
     with session.client(Role.KEY_MAKER) as client:
         reply = client.access.RevokeKey(RevokeKeyRequest(key_id=key_id))
-    if session.as_json:
-        session.reply(reply)
-    else:
-        show(text(f"Revoked {reply.key.id} of {reply.key.principal} in {reply.key.space}."))
+    revoked = reply.key
+    session.answer(reply, f"Revoked {revoked.id} of {revoked.principal} in {revoked.space}.")
 
 
 def _space(session: Session) -> str:
@@ -191,31 +182,23 @@ def _scope(word: str) -> KeyScope:
         raise typer.BadParameter(f"{word.strip()!r} is no scope; there are: {known}.") from None
 
 
-def _expiry(given: str) -> "Timestamp | None":
+def _expiry(given: str) -> Timestamp | None:
     if not given or given[-1] not in "smhd":
         return instant(given or None)
     return instant((datetime.now(UTC) + period(given)).isoformat())
 
 
-def _may(key: "Key") -> str:
+def _may(key: Key) -> str:
     """A key's scopes and single permissions, in words; older keys have only the latter."""
-    from concord.governance.v1 import access_pb2
-
-    words = [access_pb2.KeyScope.Name(scope) for scope in key.scopes]
-    return ", ".join(
-        [word.removeprefix("KEY_SCOPE_").lower() for word in words] + [*key.permissions]
-    )
+    scopes = [word(access_pb2.KeyScope, scope) for scope in key.scopes]
+    return ", ".join([*scopes, *key.permissions])
 
 
-def _until(key: "Key") -> str:
-    from concord_client.cli.render.page import when
-
+def _until(key: Key) -> str:
     return f", valid until {when(key.expire_time)}" if key.HasField("expire_time") else ""
 
 
-def _keep(session: Session, made: "CreateKeyResponse") -> None:
-    from concord_client.cli.render.page import show, text
-
+def _keep(session: Session, made: CreateKeyResponse) -> None:
     try:
         path = save(session.environ, made.key.space, **{_place(made.key): made.secret})
     except CredentialsError:
@@ -232,12 +215,9 @@ def _keep(session: Session, made: "CreateKeyResponse") -> None:
         )
 
 
-def _place(key: "Key") -> str:
+def _place(key: Key) -> str:
     """Where `credentials.json` keeps a key: a person's is the owner's, if it does not only
     administer; keys of the operator and of others are the agent's and the programs'."""
-    from concord.governance.v1.access_pb2 import KEY_SCOPE_ADMIN, KEY_SCOPE_WRITE
-    from concord.type.v1.type_pb2 import PRINCIPAL_KIND_HUMAN
-
     if key.space == SYSTEM_SPACE:
         return "key"
     writes = KEY_SCOPE_WRITE in key.scopes
@@ -247,9 +227,7 @@ def _place(key: "Key") -> str:
     return "owner_key" if is_person else "key"
 
 
-def _show_made(made: "CreateKeyResponse") -> None:
-    from concord_client.cli.render.page import show, text
-
+def _show_made(made: CreateKeyResponse) -> None:
     key = made.key
     made_of = f"Made key {key.id} of {key.principal} in {key.space} ({_may(key)})"
     show(text(f"{made_of}{_until(key)}."))

@@ -1,20 +1,20 @@
 """`concord operations`: a space's changes with their authors and times."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.graph.v1.space_pb2 import ListOperationsRequest, ListOperationsResponse
+from concord.type.v1.type_pb2 import ItemKind
 
 from concord_client.cli.choices import ChangeType
 from concord_client.cli.options import PageTokenOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.page import show, show_more, table, text, when, word
+from concord_client.cli.session import Session
 from concord_client.cli.values import instant
-
-if TYPE_CHECKING:
-    from concord.graph.v1.space_pb2 import ListOperationsResponse
 
 
 def operations(
-    ctx: typer.Context,
+    session: Session,
     item: Annotated[
         str, typer.Argument(metavar="[ID]", help="Only this item.", show_default=False)
     ] = "",
@@ -31,13 +31,8 @@ def operations(
     ] = False,
     limit: Annotated[int, typer.Option(min=1, max=500, help="Most operations shown.")] = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List who changed what and when, newest first: digests, never content."""
-    from concord.graph.v1.space_pb2 import ListOperationsRequest
-
-    session = Session.of(ctx, space, as_json)
     request = ListOperationsRequest(
         item_id=item,
         principal=principal,
@@ -50,28 +45,22 @@ def operations(
     )
     with session.client() as client:
         reply = client.space.ListOperations(request)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        _show(reply)
+    session.answer(reply, _show)
 
 
-def _show(reply: "ListOperationsResponse") -> None:
+def _show(reply: ListOperationsResponse) -> None:
     from concord.graph.v1.feed_pb2 import ChangeType
-    from concord.type.v1.type_pb2 import ItemKind
-
-    from concord_client.cli.render.page import show, show_more, table, text, when, word
 
     made = table("#Seq", "When", "Who", "What", "Item", "Digest", "Request")
     for each in reply.operations:
-        deed = word(ChangeType.Name(each.type), "CHANGE_TYPE_")
+        deed = word(ChangeType, each.type)
         done = f"{deed} ({each.method})" if each.method else deed
         made.add_row(
             str(each.seq),
             when(each.record_time),
             text(each.principal),
             text(f"{done}: {each.reason}" if each.reason else done),
-            text(f"{word(ItemKind.Name(each.item_kind), 'ITEM_KIND_')} {each.item_id}"),
+            text(f"{word(ItemKind, each.item_kind)} {each.item_id}"),
             f"{each.before_digest[:8] or '—'} → {each.after_digest[:8] or '—'}",
             text(each.request_id),
         )

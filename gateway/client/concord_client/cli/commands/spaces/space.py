@@ -2,14 +2,21 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.governance.v1.access_pb2 import (
+    CreateSpaceRequest,
+    CreateSpaceResponse,
+    DeleteSpaceRequest,
+    ListSpacesRequest,
+)
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import PassphraseOption, Slot
 from concord_client.cli.options import KEPT_NOWHERE, LimitOption, PageTokenOption, SaveOption
-from concord_client.cli.session import JsonOption, Session, write_line
+from concord_client.cli.render.page import show, show_more, table, text, when
+from concord_client.cli.session import Session, SessionCommands, SystemSession, write_line
 from concord_client.credentials import (
     ENROLMENT_VARIABLE,
     CredentialsError,
@@ -19,28 +26,14 @@ from concord_client.credentials import (
     save,
 )
 
-if TYPE_CHECKING:
-    from concord.governance.v1.access_pb2 import CreateSpaceResponse
-
-app = typer.Typer(no_args_is_help=True, help="Make, list and delete spaces, as the operator.")
+app = SessionCommands(no_args_is_help=True, help="Make, list and delete spaces, as the operator.")
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The space's name.")]
 
 
 @app.command("create")
-def create(
-    ctx: typer.Context,
-    name: NameArgument,
-    *,
-    keep: SaveOption = False,
-    as_json: JsonOption = False,
-) -> None:
+def create(session: SystemSession, name: NameArgument, *, keep: SaveOption = False) -> None:
     """Make a space, and the one-time secret for its genesis (`concord principal enrol`)."""
-    from concord.governance.v1.access_pb2 import CreateSpaceRequest
-
-    from concord_client.cli.render.page import show, text
-
-    session = Session.of(ctx, None, as_json)
     if keep:
         demand_savable(session.environ)
     with session.client(Role.OPERATOR) as client:
@@ -59,19 +52,13 @@ def create(
 
 @app.command("list")
 def list_(
-    ctx: typer.Context,
+    session: SystemSession,
     *,
     deleted: Annotated[bool, typer.Option("--all", help="Deleted ones, too.")] = False,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    as_json: JsonOption = False,
 ) -> None:
     """List the spaces by name."""
-    from concord.governance.v1.access_pb2 import ListSpacesRequest
-
-    from concord_client.cli.render.page import show, show_more, table, text, when
-
-    session = Session.of(ctx, None, as_json)
     request = ListSpacesRequest(include_deleted=deleted, page_size=limit, page_token=page_token)
     with session.client(Role.OPERATOR) as client:
         reply = client.access.ListSpaces(request)
@@ -93,7 +80,7 @@ def list_(
 
 @app.command("delete")
 def delete(
-    ctx: typer.Context,
+    session: SystemSession,
     name: NameArgument,
     *,
     typed: Annotated[
@@ -119,7 +106,6 @@ def delete(
         typer.Option(help="The statement that both slots signed elsewhere.", exists=True),
     ] = None,
     passphrase_fd: PassphraseOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Delete a space for ever: keys are revoked, what it remembers is erased.
 
@@ -128,7 +114,7 @@ def delete(
     """
     from concord_client.cli.governance import deletion
 
-    session = Session.of(ctx, name, as_json)
+    session = session.in_space(name)
     keys = deletion.DeletionKeys(session, agent, human, passphrase_fd)
     if sign_only is not None:
         write_line(keys.signed_by(sign_only, join).decode())
@@ -148,10 +134,6 @@ def _demand_typed(name: str, typed: str) -> None:
 
 
 def _delete(session: Session, name: str, statement: bytes) -> None:
-    from concord.governance.v1.access_pb2 import DeleteSpaceRequest
-
-    from concord_client.cli.render.page import show, text
-
     request = DeleteSpaceRequest(space=name, typed_name=name, statement=statement)
     with session.client(Role.OPERATOR) as client:
         reply = client.access.DeleteSpace(request)
@@ -166,7 +148,7 @@ def _delete(session: Session, name: str, statement: bytes) -> None:
     forget(session.environ, name)
 
 
-def _keep(session: Session, made: "CreateSpaceResponse") -> Path:
+def _keep(session: Session, made: CreateSpaceResponse) -> Path:
     try:
         return save(session.environ, made.space.name, enrolment_secret=made.enrolment_secret)
     except CredentialsError:
@@ -174,8 +156,6 @@ def _keep(session: Session, made: "CreateSpaceResponse") -> Path:
         raise
 
 
-def _show_made(made: "CreateSpaceResponse") -> None:
-    from concord_client.cli.render.page import show, text
-
+def _show_made(made: CreateSpaceResponse) -> None:
     show(text(f"Made {made.space.name}. Its enrolment secret, for {ENROLMENT_VARIABLE}."))
     show(text(KEPT_NOWHERE, "dim"), text(made.enrolment_secret, "bold"))

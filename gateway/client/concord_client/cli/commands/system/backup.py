@@ -4,7 +4,7 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from concord_client.cli.errors import CommandError
-from concord_client.cli.session import JsonOption, Session, demand_embedded, write_line
+from concord_client.cli.session import (
+    Session,
+    SessionCommands,
+    SystemSession,
+    demand_embedded,
+    write_line,
+)
 from concord_client.cli.values import period
 from concord_client.credentials import (
     FILE_NAME,
@@ -26,15 +32,13 @@ from concord_client.credentials import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from concord_embedded.backup import Backup
     from concord_embedded.backup_stores import Stores
     from concord_embedded.restored import Restored
 
 T = TypeVar("T")
 
-app = typer.Typer(
+app = SessionCommands(
     no_args_is_help=True,
     help="Back up the system in the data directory, running or not, and restore it. Takes the "
     "operator's key. A backup holds every key of the system: keep it as you keep those.",
@@ -45,7 +49,7 @@ BackupArgument = Annotated[Path, typer.Argument(metavar="BACKUP", help="A backup
 
 @app.command("create")
 def create(
-    ctx: typer.Context,
+    session: SystemSession,
     folder: FolderArgument,
     *,
     every: Annotated[
@@ -57,10 +61,9 @@ def create(
     keep: Annotated[
         int | None, typer.Option(min=1, help="Then remove all but this many, the newest.")
     ] = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Make a backup of all spaces as they stand at one instant, and read it back to verify it."""
-    session = _session(ctx, as_json)
+    demand_embedded()
     pause = period(every) if every else None
     with _stop_on_signal() as stopped:
         while True:
@@ -75,9 +78,9 @@ def create(
 
 
 @app.command("verify")
-def verify(ctx: typer.Context, path: BackupArgument, *, as_json: JsonOption = False) -> None:
+def verify(session: SystemSession, path: BackupArgument) -> None:
     """Read a backup from end to end: that it is whole, unchanged, and of one instant."""
-    session = _session(ctx, as_json)
+    demand_embedded()
     with _reported():
         from concord_embedded import backup
 
@@ -86,13 +89,11 @@ def verify(ctx: typer.Context, path: BackupArgument, *, as_json: JsonOption = Fa
 
 @app.command("receipts")
 def receipts(
-    ctx: typer.Context,
+    session: SystemSession,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Write to this file.")],
-    *,
-    as_json: JsonOption = False,
 ) -> None:
     """Write down what no restore may bring back: what is erased, burnt, revoked and deleted now."""
-    session = _session(ctx, as_json)
+    demand_embedded()
     with _reported():
         from concord_embedded import backup
 
@@ -107,7 +108,7 @@ def receipts(
 
 @app.command("restore")
 def restore(
-    ctx: typer.Context,
+    session: SystemSession,
     path: BackupArgument,
     *,
     receipts_file: Annotated[
@@ -126,14 +127,13 @@ def restore(
         bool,
         typer.Option("--ignore-target", help="Where what is there cannot be read any more."),
     ] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Put a backup into the data directory, on which no Concord runs.
 
     Tokens of before do not count there, and pending proposals have ended. Clients that saw a later
     audit log refuse this one (THE AUDIT LOG WAS REWRITTEN), as they are meant to.
     """
-    session = _session(ctx, as_json)
+    demand_embedded()
     root = data_directory(session.environ)
     with _reported():
         from concord_embedded import restore
@@ -151,12 +151,6 @@ def restore(
             )
         )
     _show_restored(session, restored, root)
-
-
-def _session(ctx: typer.Context, as_json: bool) -> Session:
-    session = Session.of(ctx, None, as_json)
-    demand_embedded()
-    return session
 
 
 def _stores(session: Session) -> "Stores":

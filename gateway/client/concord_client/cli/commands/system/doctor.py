@@ -8,8 +8,16 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.dissonance.v1.dissonance_pb2 import ListJudgesRequest
+from concord.graph.v1.space_pb2 import CountByTypeRequest
+from concord.search.v1.search_pb2 import (
+    GetIndexStatusRequest,
+    GetIndexStatusResponse,
+    ReconcileIndexRequest,
+)
 
 from concord_client.cli.errors import CommandError, error_report
+from concord_client.cli.render.page import show, text
 from concord_client.cli.services import (
     DECIDING,
     JUDGING,
@@ -22,7 +30,7 @@ from concord_client.cli.services import (
     not_indexed,
     serves,
 )
-from concord_client.cli.session import JsonOption, Party, Session, write_line
+from concord_client.cli.session import Party, Session, SystemSession, write_line
 from concord_client.credentials import (
     FILE_NAME,
     LOCK_NAME,
@@ -35,8 +43,6 @@ from concord_client.credentials import (
 )
 
 if TYPE_CHECKING:
-    from concord.search.v1.search_pb2 import GetIndexStatusResponse
-
     from concord_client.client import Client
 
 COMPARE_SECONDS = 300.0
@@ -57,12 +63,11 @@ class Finding:
 
 
 def doctor(
-    ctx: typer.Context,
+    session: SystemSession,
     *,
     port: Annotated[
         int, typer.Option(min=1, max=65534, help="The gRPC port that `up` takes.")
     ] = 7600,
-    as_json: JsonOption = False,
 ) -> None:
     """Find what is wrong with this installation, running or not, and say what to do.
 
@@ -70,7 +75,6 @@ def doctor(
     backups; of a running system also at its services, feeds, judges, and whether each index holds
     what the graph remembers. Changes nothing. Ends with 1 if something is wrong.
     """
-    session = Session.of(ctx, None, as_json)
     found, runs = _local(session, port)
     if runs:
         found += _running(session)
@@ -154,8 +158,6 @@ def _permitted(found: Iterator[Finding], space: str, unseen: str) -> Iterator[Fi
 
 
 def _services(client: "Client") -> Iterator[Finding]:
-    from concord.dissonance.v1.dissonance_pb2 import ListJudgesRequest
-
     down = [name for name in SERVICES if not serves(client, name)]
     if down:
         advice = "its log says why: log/concord.jsonl in the data directory, or the container's"
@@ -191,11 +193,8 @@ def _space(client: "Client", space: str) -> Iterator[Finding]:
         yield Finding("index", problem, f"`concord parked --retry --space {space}`")
 
 
-def _caught_up(client: "Client") -> "tuple[GetIndexStatusResponse, int, bool]":
+def _caught_up(client: "Client") -> tuple[GetIndexStatusResponse, int, bool]:
     """Return the index's status, the number of memories that it lacks, and whether it moves."""
-    from concord.graph.v1.space_pb2 import CountByTypeRequest
-    from concord.search.v1.search_pb2 import GetIndexStatusRequest
-
     end = time.monotonic() + CATCH_UP_SECONDS
     first: int | None = None
     while True:
@@ -210,8 +209,6 @@ def _caught_up(client: "Client") -> "tuple[GetIndexStatusResponse, int, bool]":
 
 
 def _index(client: "Client", space: str) -> Iterator[Finding]:
-    from concord.search.v1.search_pb2 import ReconcileIndexRequest
-
     reply = client.index.ReconcileIndex(ReconcileIndexRequest(), timeout=COMPARE_SECONDS)
     if not reply.agrees:
         problem = f"the index of {space} does not hold what the graph remembers"
@@ -219,8 +216,6 @@ def _index(client: "Client", space: str) -> Iterator[Finding]:
 
 
 def _show(found: Sequence[Finding], *, runs: bool) -> None:
-    from concord_client.cli.render.page import show, text
-
     for each in found:
         word, style = ("wrong", "red") if each.is_wrong else ("note", "yellow")
         show(text(f"{word}  {each.about}: {each.problem}", style))

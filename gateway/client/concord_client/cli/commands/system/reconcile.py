@@ -1,41 +1,33 @@
 """`concord reconcile`: compares the index with graph, and repairs it on request."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from concord.search.v1.search_pb2 import ReconcileIndexRequest, ReconcileIndexResponse
 
 from concord_client.cli.errors import CommandError
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.page import plural, show, text
+from concord_client.cli.session import Session
 from concord_client.credentials import Role
-
-if TYPE_CHECKING:
-    from concord.search.v1.search_pb2 import ReconcileIndexResponse
 
 RECONCILE_TIMEOUT = 3600.0
 
 
 def reconcile(
-    ctx: typer.Context,
+    session: Session,
     *,
     repair: Annotated[bool, typer.Option("--repair", help="Mend what differs.")] = False,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Prove that the index holds what the graph remembers, or say what differs and mend it."""
-    from concord.search.v1.search_pb2 import ReconcileIndexRequest
-
-    session = Session.of(ctx, space, as_json)
     with session.client(Role.ADMIN) as client:
         request = ReconcileIndexRequest(repair=repair)
         reply = client.index.ReconcileIndex(request, timeout=RECONCILE_TIMEOUT)
-    session.reply(reply) if session.as_json else _show(reply)
+    session.answer(reply, _show)
     if not reply.agrees:
         raise CommandError("Index and graph differ: `concord reconcile --repair` mends the index.")
 
 
-def _show(reply: "ReconcileIndexResponse") -> None:
-    from concord_client.cli.render.page import plural, show, text
-
+def _show(reply: ReconcileIndexResponse) -> None:
     states = plural(reply.state_count, "state")
     if not reply.differing_ids:
         if reply.agrees:

@@ -5,15 +5,24 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.search.v1.search_pb2 import (
+    DropIndexVersionRequest,
+    GetIndexStatusRequest,
+    GetIndexStatusResponse,
+    IndexVersion,
+    IndexVersionRole,
+    ListParkedChangesRequest,
+    ReindexRequest,
+    RetryParkedChangesRequest,
+)
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.options import LimitOption, PageTokenOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.render.page import plural, show, show_more, table, text
+from concord_client.cli.session import Session
 from concord_client.credentials import Role
 
 if TYPE_CHECKING:
-    from concord.search.v1.search_pb2 import GetIndexStatusResponse, IndexVersion, ReindexRequest
-
     from concord_client.client import Client
 
 LOOK_EVERY = 0.2
@@ -30,7 +39,7 @@ class SpareVersion(StrEnum):
 
 
 def reindex(
-    ctx: typer.Context,
+    session: Session,
     *,
     model: Annotated[
         str, typer.Option(help="The id of an embedding model; `concord status` lists them.")
@@ -43,15 +52,10 @@ def reindex(
         typer.Option(help="Drop the former version, or the next one and its building."),
     ] = None,
     wait: Annotated[bool, typer.Option(help="Wait until the new version serves.")] = True,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Build the search index anew beside the one that answers, and swap the two."""
-    from concord.search.v1.search_pb2 import ReindexRequest
-
     if sum((bool(model), rollback, drop is not None)) > 1:
         raise CommandError("Give one of --model, --rollback and --drop.")
-    session = Session.of(ctx, space, as_json)
     if drop is not None:
         _drop(session, drop)
         return
@@ -61,8 +65,6 @@ def reindex(
     if session.as_json:
         session.reply(status)
         return
-    from concord_client.cli.render.page import plural, show, text
-
     serving = _of_role(status, "SERVING")
     if wait and serving is not None:
         found = plural(serving.indexed_memories, "memory", "memories")
@@ -72,24 +74,16 @@ def reindex(
 
 
 def _drop(session: Session, drop: SpareVersion) -> None:
-    from concord.search.v1.search_pb2 import DropIndexVersionRequest, IndexVersionRole
-
     role = IndexVersionRole.Value(f"INDEX_VERSION_ROLE_{drop.name}")
     with session.client(Role.ADMIN) as client:
         request = DropIndexVersionRequest(role=role)
         reply = client.index.DropIndexVersion(request, timeout=DROP_TIMEOUT)
-    if session.as_json:
-        session.reply(reply)
-        return
-    from concord_client.cli.render.page import show, text
-
-    show(text(f"Dropped the {drop} version." if reply.existed else f"No {drop} version is kept."))
+    done = f"Dropped the {drop} version." if reply.existed else f"No {drop} version is kept."
+    session.answer(reply, done)
 
 
-def _built(client: "Client", request: "ReindexRequest", *, wait: bool) -> "GetIndexStatusResponse":
+def _built(client: "Client", request: ReindexRequest, *, wait: bool) -> GetIndexStatusResponse:
     """Reindex; return the status once the new version serves, or at once without `wait`."""
-    from concord.search.v1.search_pb2 import GetIndexStatusRequest
-
     from concord_client.cli.render.progress import bar
 
     client.index.Reindex(request)
@@ -108,26 +102,19 @@ def _built(client: "Client", request: "ReindexRequest", *, wait: bool) -> "GetIn
             time.sleep(LOOK_EVERY)
 
 
-def _of_role(status: "GetIndexStatusResponse", name: str) -> "IndexVersion | None":
-    from concord.search.v1.search_pb2 import IndexVersionRole
-
+def _of_role(status: GetIndexStatusResponse, name: str) -> IndexVersion | None:
     role = IndexVersionRole.Value(f"INDEX_VERSION_ROLE_{name}")
     return next((each for each in status.versions if each.role == role), None)
 
 
 def parked(
-    ctx: typer.Context,
+    session: Session,
     *,
     retry: Annotated[bool, typer.Option("--retry", help="Try the first 100 again now.")] = False,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List the changes that the index could not take, with the reasons, or try them again."""
-    from concord.search.v1.search_pb2 import ListParkedChangesRequest
-
-    session = Session.of(ctx, space, as_json)
     if retry:
         _retry(session)
         return
@@ -137,8 +124,6 @@ def parked(
     if session.as_json:
         session.reply(reply)
         return
-    from concord_client.cli.render.page import show, show_more, table, text
-
     if not reply.parked:
         show(text("No change is parked."))
         return
@@ -150,15 +135,11 @@ def parked(
 
 
 def _retry(session: Session) -> None:
-    from concord.search.v1.search_pb2 import RetryParkedChangesRequest
-
     with session.client(Role.ADMIN) as client:
         request = RetryParkedChangesRequest()
         reply = client.index.RetryParkedChanges(request, timeout=DROP_TIMEOUT)
     if session.as_json:
         session.reply(reply)
         return
-    from concord_client.cli.render.page import plural, show, text
-
     applied = plural(reply.applied_changes, "change")
     show(text(f"Applied {applied} now; {reply.parked_changes:,} are left."))

@@ -11,9 +11,15 @@ from shutil import which
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from concord.dissonance.v1.dissonance_pb2 import ListJudgesRequest, ListJudgesResponse
+from concord.governance.v1.proposal_pb2 import GetBriefingResponse
+from concord.graph.v1.space_pb2 import CountByTypeRequest, CountByTypeResponse
+from concord.search.v1.search_pb2 import GetIndexStatusRequest, GetIndexStatusResponse
+from google.protobuf.json_format import MessageToDict
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.render.page import fields, plural, show, text
 from concord_client.cli.services import (
     DECIDING,
     JUDGING,
@@ -26,16 +32,11 @@ from concord_client.cli.services import (
     not_indexed,
     serves,
 )
-from concord_client.cli.session import JsonOption, Session, SpaceOption, demand_embedded, write_line
+from concord_client.cli.session import Session, SystemSession, demand_embedded, write_line
 from concord_client.cli.values import asked_time
 from concord_client.credentials import DATA_VARIABLE, data_directory
 
 if TYPE_CHECKING:
-    from concord.dissonance.v1.dissonance_pb2 import ListJudgesResponse
-    from concord.governance.v1.proposal_pb2 import GetBriefingResponse
-    from concord.graph.v1.space_pb2 import CountByTypeResponse
-    from concord.search.v1.search_pb2 import GetIndexStatusResponse
-
     Replies = tuple[CountByTypeResponse, GetIndexStatusResponse, ListJudgesResponse | None]
     """The services' own status replies; that of dissonance is None while it does not serve."""
 
@@ -47,7 +48,7 @@ ROLLED_BACK = (
 
 
 def up(
-    ctx: typer.Context,
+    session: SystemSession,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -63,7 +64,6 @@ def up(
             min=0, max=65534, help="gRPC port; HTTP listens on the next one. 0 takes any two."
         ),
     ] = DEFAULT_PORT,
-    as_json: JsonOption = False,
 ) -> None:
     """Start the whole of Concord in one process on this machine, until Ctrl-C or SIGTERM.
 
@@ -72,7 +72,6 @@ def up(
     undo_retention_days and approval_timeout_hours.
     """
     began = time.monotonic()
-    session = Session.of(ctx, None, as_json)
     demand_embedded()
     from concord_embedded.up import up as run
 
@@ -94,20 +93,8 @@ def typed_as(data: Path, environ: Mapping[str, str]) -> str:
     return f"{command} --data {shlex.quote(str(data))}"
 
 
-def status(
-    ctx: typer.Context,
-    *,
-    as_of: AsOfOption = None,
-    known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
+def status(session: Session, *, as_of: AsOfOption = None, known_at: KnownAtOption = None) -> None:
     """Show whether Concord serves, what the space holds or held, and how far its index is now."""
-    from concord.dissonance.v1.dissonance_pb2 import ListJudgesRequest
-    from concord.graph.v1.space_pb2 import CountByTypeRequest
-    from concord.search.v1.search_pb2 import GetIndexStatusRequest
-
-    session = Session.of(ctx, space, as_json)
     asked = CountByTypeRequest(as_of=asked_time(as_of, known_at))
     with session.client() as client:
         serving = {name: serves(client, name) for name in SERVICES}
@@ -136,7 +123,7 @@ def _print_json(
     serving: dict[str, bool],
     failing: list[str],
     found: "Replies",
-    told: "GetBriefingResponse | None",
+    told: GetBriefingResponse | None,
     *,
     missing: int,
 ) -> None:
@@ -147,8 +134,6 @@ def _print_json(
     `graphRolledBack`: whether graph is older than the space's audit log, and `tooManySpaces`:
     whether no more can be made.
     """
-    from google.protobuf.json_format import MessageToDict
-
     counts, index, judges = found
     replies = {"counts": MessageToDict(counts), "index": MessageToDict(index)}
     if judges is not None:
@@ -172,11 +157,9 @@ def _print_page(
     failing: list[str],
     found: "Replies",
     *,
-    told: "GetBriefingResponse | None",
+    told: GetBriefingResponse | None,
     missing: int,
 ) -> None:
-    from concord_client.cli.render.page import fields, plural, show, text
-
     counts, index, judges = found
     down = [name for name, serves in serving.items() if not serves]
     show(text(f"Concord at {url}: ").append("not serving" if down else "serving", "bold"))
