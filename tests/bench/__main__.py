@@ -27,13 +27,11 @@ from tests.bench import (
     importing,
     ingest,
     neighbors,
-    recall_log,
     residence,
     retrieval,
     rows,
     rpc,
     searching,
-    suggesting,
     values_in_time,
 )
 from tests.bench.run import Bench, Run
@@ -57,8 +55,6 @@ BENCHES: Mapping[str, Bench] = {
     "facts": facts_read.bench,
     "rows": rows.bench,
     "search": searching.bench,
-    "recall-log": recall_log.bench,
-    "suggestions": suggesting.bench,
     "importing": importing.bench,
     "beside": beside.bench,
     "residence": residence.bench,
