@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
 
+import grpc
 from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.observe import log
 from concord_chassis.observe.tracing import Spans
@@ -21,16 +22,13 @@ from concord_gateway.config import Config
 from concord_gateway.governance import SERVICE as GOVERNANCE
 from concord_gateway.governance import Governance
 from concord_gateway.grpc import health_socket
+from concord_gateway.grpc import server as grpc_server
 from concord_gateway.grpc.health import Health, Probe
 from concord_gateway.grpc.proxy import Proxy
-from concord_gateway.grpc.server import GrpcServer
 from concord_gateway.http import app
 from concord_gateway.http.answers import Answers
-from concord_gateway.http.app import Doors
 from concord_gateway.http.mcp import McpDoor
-from concord_gateway.http.protocol import ConnectionLimits
 from concord_gateway.http.server import HttpServer
-from concord_gateway.http.unary import Limits
 from concord_gateway.in_flight import InFlight
 from concord_gateway.observation import Observation
 from concord_gateway.routes import Route, Upstream
@@ -69,7 +67,7 @@ def build(
 class _Running:
     """The parts that exist between start and stop."""
 
-    grpc: GrpcServer
+    grpc: grpc.aio.Server
     http: HttpServer
     probe: Probe
     undo: AsyncExitStack
@@ -91,7 +89,6 @@ class Gateway:
         self._config, self._services = config, services
         self._issuer = issuer
         self._in_flight = InFlight(config.in_flight)
-        self._limits = Limits(config.max_message_bytes, config.deadline, config.http_body_seconds)
         self._observation = observation
         self._tls = tls.of(config)
         self.background = Background(observation.logger)
@@ -106,7 +103,9 @@ class Gateway:
             upstreams = self._channels(undo)
             routes = routing.table(self._services, upstreams)
             governance = routing.longest_prefix(GOVERNANCE, upstreams)
-            callers = Callers(Governance(governance.channel, self._issuer, self._observation).ask)
+            callers = Callers(
+                Governance(governance.channel, self._issuer, self._observation.logger).ask
+            )
             undo.push_async_callback(callers.close)
             probe = Probe(
                 routes.values(),
@@ -121,7 +120,7 @@ class Gateway:
                 gate,
                 self._in_flight,
                 Answers(self._observation),
-                limits=self._limits,
+                config=self._config,
                 background=self.background,
             )
             http = self._http(routes, gate, probe, agents, undo)
@@ -130,15 +129,15 @@ class Gateway:
                 await undo.enter_async_context(
                     health_socket.answering(health, self._config.health_socket)
                 )
-            grpc = self._grpc(routes, gate, health)
-            await grpc.start()
-            undo.push_async_callback(grpc.stop, 0)
+            server, grpc_port = self._grpc(routes, gate, health)
+            await server.start()
+            undo.push_async_callback(server.stop, 0)
             await agents.start()
             undo.push_async_callback(agents.stop)
             await http.start()
-            self._running = _Running(grpc, http, probe, undo.pop_all())
-        self.grpc_port, self.http_port = grpc.port, http.port
-        self._observation.logger.info("listening", grpc=grpc.port, http=http.port)
+            self._running = _Running(server, http, probe, undo.pop_all())
+        self.grpc_port, self.http_port = grpc_port, http.port
+        self._observation.logger.info("listening", grpc=grpc_port, http=http.port)
 
     @property
     def encrypted(self) -> bool:
@@ -188,31 +187,15 @@ class Gateway:
             self._observation,
             workers,
             health=probe,
-            limits=self._limits,
-            doors=Doors(config.http_hosts, config.http_origins),
+            config=config,
             beside=agents.http_routes,
         )
-        limits = ConnectionLimits(
-            config.http_connections, config.http_header_seconds, config.http_body_seconds
-        )
-        return HttpServer(application, bound, limits, self.background, self._tls)
+        return HttpServer(application, bound, config, self.background, self._tls)
 
-    def _grpc(self, routes: dict[str, Route], gate: Gate, health: Health) -> GrpcServer:
+    def _grpc(
+        self, routes: dict[str, Route], gate: Gate, health: Health
+    ) -> tuple[grpc.aio.Server, int]:
         config = self._config
         addresses.bound(config.grpc_listen, "GATEWAY_GRPC_LISTEN").close()
-        proxy = Proxy(
-            routes,
-            gate,
-            self._in_flight,
-            self._observation,
-            max_message_bytes=config.max_message_bytes,
-            default_deadline=config.deadline,
-        )
-        return GrpcServer(
-            proxy,
-            health,
-            config.grpc_listen,
-            max_message_bytes=config.max_message_bytes,
-            reflected=self._services if config.reflection else (),
-            tls=self._tls,
-        )
+        proxy = Proxy(routes, gate, self._in_flight, self._observation, config)
+        return grpc_server.build(proxy, health, config, self._services, self._tls)

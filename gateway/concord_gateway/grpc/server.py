@@ -9,53 +9,40 @@ from concord_chassis.server.server import BindError, options
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from concord_gateway.config import Config
 from concord_gateway.grpc.health import Health
 from concord_gateway.grpc.proxy import Proxy
 from concord_gateway.tls import Tls
 
 
-class GrpcServer:
-    """Listens on one TCP address."""
+def build(
+    proxy: Proxy,
+    health: Health,
+    config: Config,
+    services: Sequence[ServiceDescriptor],
+    tls: Tls | None,
+) -> tuple[grpc.aio.Server, int]:
+    """A server that is bound to its TCP address, and the port.
 
-    def __init__(
-        self,
-        proxy: Proxy,
-        health: Health,
-        listen: str,
-        *,
-        max_message_bytes: int,
-        reflected: Sequence[ServiceDescriptor] = (),
-        tls: Tls | None = None,
-    ) -> None:
-        """`reflected`: the services that reflection shows, if any. Raises `BindError`."""
-        self._health = health
-        self._server = grpc.aio.server(
-            options=[
-                *options(max_message_bytes),
-                ("grpc.max_send_message_length", -1),
-                *SERVER_KEEPALIVE.of_server(),
-            ]
-        )
-        health_pb2_grpc.add_HealthServicer_to_server(health, self._server)
-        if reflected:
-            health_service = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
-            names = [service.full_name for service in reflected]
-            serve_reflection([*names, health_service], self._server)
-        self._server.add_generic_rpc_handlers((proxy,))  # last: it answers every method
-        try:
-            self.port = (
-                self._server.add_secure_port(listen, tls.grpc_credentials())
-                if tls
-                else self._server.add_insecure_port(listen)
-            )
-        except RuntimeError:
-            raise BindError(f"Cannot listen on {listen}: gRPC could not bind it.") from None
-
-    async def start(self) -> None:
-        """Answers from now on."""
-        await self._server.start()
-
-    async def stop(self, grace: float) -> None:
-        """Refuses new calls and gives those under way `grace` seconds."""
-        self._health.drain()
-        await self._server.stop(grace)
+    `services`: those that reflection shows, if it is on. Raises `BindError`.
+    """
+    listen = config.grpc_listen
+    server = grpc.aio.server(
+        options=[
+            *options(config.max_message_bytes),
+            ("grpc.max_send_message_length", -1),
+            *SERVER_KEEPALIVE.of_server(),
+        ]
+    )
+    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    if config.reflection:
+        health_service = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+        names = [service.full_name for service in services]
+        serve_reflection([*names, health_service], server)
+    server.add_generic_rpc_handlers((proxy,))  # last: it answers every method
+    try:
+        if tls:
+            return server, server.add_secure_port(listen, tls.grpc_credentials())
+        return server, server.add_insecure_port(listen)
+    except RuntimeError:
+        raise BindError(f"Cannot listen on {listen}: gRPC could not bind it.") from None

@@ -1,7 +1,6 @@
 """Arguments and shapes that several tools have."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from concord.type.v1 import type_pb2
 from google.protobuf.message import Message
@@ -55,6 +54,20 @@ EDGE: Shape = {
 }
 
 
+CONFLICT: Shape = {
+    "id": "id",
+    "class": "conflict_class",
+    "state": "state",
+    "first": ("first", {"id": "id", "says": "statement"}),
+    "second": ("second", {"id": "id", "says": "statement"}),
+}
+
+
+def part_of(shape: Shape, *names: str) -> Shape:
+    """Some fields of a shape."""
+    return {name: shape[name] for name in names}
+
+
 def as_of(path: str = "as_of") -> Argument:
     """The argument for reads as of a valid time, as it is known now."""
 
@@ -86,25 +99,7 @@ NAMES_OF_ENDS = {"from": "source", "predicate": "relation", "to": "target"}
 
 def end(name: str, path: str) -> Argument:
     """The argument for one end of an edge or a walk: a node's name."""
-
-    def put(request: Any, value: Json) -> None:
-        if not isinstance(value, str):
-            raise TypeError
-        *above, last = path.split(".")
-        for each in above:
-            request = getattr(request, each)
-        getattr(request, last).name = value
-
-    return Argument(name, f"{path}.name", put=put, required=True)
-
-
-def flag(name: str) -> Argument:
-    """The argument for a field that is true or false."""
-
-    def put(request: Any, value: Json) -> None:
-        setattr(request, name, truth(value))
-
-    return Argument(name, put=put, schema={"type": "boolean"})
+    return Argument(name, f"{path}.name", required=True)
 
 
 def texts(value: Json) -> Sequence[str]:
