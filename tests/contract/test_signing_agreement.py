@@ -14,7 +14,7 @@ from concord_attestation.verify import verify_grant
 from concord_client.trust import digests, signing
 from concord_testing import signed
 from google.protobuf import struct_pb2
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 NOW = datetime(2027, 1, 15, 8, tzinfo=UTC)
@@ -160,6 +160,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(max_examples=25)
 @given(
     st.dictionaries(st.text(), VALUES, max_size=5),
     st.text(),

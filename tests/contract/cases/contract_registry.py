@@ -1,8 +1,8 @@
 """What a contract case is, and the table of all of them.
 
-An entry states a request once, as a function of a furnished home. The four cases follow:
-*success* sends it for the caller's own home; *bad input* sends a spoilt one; *another space's id*
-sends, as a caller of A, the request of home B; *replay* sends a write twice.
+An entry states a request once, as a function of a furnished home. The cases follow: *success*
+sends it for the caller's own home; *bad input* sends a spoilt one; *replay* sends a write twice;
+the tests of isolation send, as a caller of A, the request of home B.
 """
 
 from collections.abc import Callable
@@ -49,8 +49,6 @@ class Answered:
 
 Expected = Refused | Answered
 
-NOT_FOUND = Refused(grpc.StatusCode.NOT_FOUND, "ITEM_NOT_FOUND")
-
 
 def invalid(field: str = "", reason: str = "FIELD_INVALID") -> Refused:
     """Return the refusal of a bad field."""
@@ -68,12 +66,9 @@ class Contract:
     request: Callable[[Home], Request]
     success: Callable[[Any, Home], bool]
     bad_input: tuple[Callable[[Home], Request], Refused]
-    other_space: Expected
     other: Callable[[Home], Request] | None = None
     """For a write: another good request with the same request_id."""
     caller: Callable[[Home], Caller] = _member
-    intruder: Callable[[Home], Caller] | None = None
-    """Who asks for the other space's things when it is not `caller`."""
     replies: int = 0
     reused: Expected = Refused(grpc.StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED")
     """What becomes of `other`."""
