@@ -21,7 +21,7 @@ from governed_world import (
     refused,
     request_id,
 )
-from writing import to_add, to_forget, to_update_edge, to_upsert_edge
+from writing import to_add, to_forget, to_update_edge
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 LEVEL = proposal_pb2.ApprovalLevel
@@ -191,20 +191,6 @@ async def test_proposals_have_ids_in_order_of_time(party: Party) -> None:
     assert made.int >> 80 == party.clock.now // 1000
 
 
-async def test_undo_after_later_changes_is_refused_naming_them(party: Party) -> None:
-    """V8 Conflicting later edits abort the undo, and it says which items they are of."""
-    done = await party.decide(await party.propose(edge_action(edge_type=DESCRIPTIVE)))
-    edge = await party.edge("agent", "VALUES", "honesty")
-    assert edge is not None
-    edge.weight = 0.2
-    await party.graph.UpdateEdge(to_update_edge(edge, "weight"))
-
-    failure = await refused(party.undo(done))
-
-    assert failure.reason == "ERROR_REASON_UNDO_CONFLICT"
-    assert edge.id in failure.metadata["item_ids"]
-
-
 async def test_rejection_leaves_everything_as_it_was(party: Party) -> None:
     """V7 Either required slot's rejection ends a proposal; the reason is kept; items stay."""
     before = await party.state()
@@ -257,27 +243,6 @@ async def test_an_edit_voids_earlier_consents(live: World, party: Party) -> None
     assert reason_of(failure) == ("CONSENT_INVALID", "proposal")
     assert (await party.decide(revised)).status == STATUS.PROPOSAL_STATUS_EXECUTED
     assert await party.edge("agent", "VALUES", "honesty") is None
-
-
-async def test_an_item_changed_meanwhile_fails_the_decision(party: Party) -> None:
-    """V6 Etags are part of what is signed: another version than that is FAILED, nothing done."""
-    await party.graph.UpsertEdge(
-        to_upsert_edge(edge_action(edge_type=DESCRIPTIVE).upsert_edge.edge)
-    )
-    proposal = await party.propose(edge_action())
-    assert any(item.etag for item in proposal.affected)
-    await party.approve(proposal, AGENT)
-    edge = await party.edge("agent", "VALUES", "honesty")
-    assert edge is not None
-    edge.weight = 0.3
-    await party.graph.UpdateEdge(to_update_edge(edge, "weight"))
-    before = await party.state()
-
-    failed = await party.approve(proposal, HUMAN)
-
-    assert failed.status == STATUS.PROPOSAL_STATUS_FAILED
-    assert failed.failure_reason == "ERROR_REASON_GRANT_INVALID"
-    assert before == await party.state()
 
 
 async def test_bulk_is_for_the_agents_level_alone(party: Party) -> None:
