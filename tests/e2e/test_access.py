@@ -1,7 +1,6 @@
 """Spaces and API keys through governance's own server: who may make what, and what is told."""
 
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -9,7 +8,6 @@ from pathlib import Path
 
 import grpc
 import pytest
-import pytest_asyncio
 from access_world import (
     ADMIN,
     AGENT,
@@ -45,14 +43,6 @@ from governed_world import (
     request_id,
     world,
 )
-
-
-@pytest_asyncio.fixture(loop_scope="function")
-async def ops(live: World) -> AsyncIterator[AccessClient]:
-    """An operator, and a space called `team`."""
-    client = AccessClient(live, OPERATING)
-    await client.space("team")
-    yield client
 
 
 async def test_a_key_opens_its_space_until_it_is_revoked(live: World, ops: AccessClient) -> None:

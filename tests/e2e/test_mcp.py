@@ -198,7 +198,7 @@ async def test_every_tool_can_be_called(system: Running) -> None:
         "resolution_type": "EVOLUTION", "envelope": "{}", "relations": ["LIKES"],
         "question": "Tea?", "answer": "Tea.", "query_id": "nothing", "helpfulness": "HELPFUL",
     }  # fmt: skip
-    assert all(set(each) <= set(PROFILES["all"]) for each in PROFILES.values())
+    assert all(tool in PROFILES["all"] for tools in PROFILES.values() for tool in tools)
     async with over_http(system, "/mcp/all") as agent:
         fact = {"subject": "Ada", "relation": "LIKES", "object": "Tea"}
         tea = {"content": "Ada likes tea.", "facts": [fact]}

@@ -1,12 +1,10 @@
 """Deleting a space: who may, what goes for ever, and what stays (W7)."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from access_world import OPERATING, STATUS, AccessClient, caller_of
 from concord.governance.v1 import access_pb2
 from concord.graph.v1 import (
@@ -76,14 +74,6 @@ async def fill(party: Party) -> str:
         working_memory_pb2.PutWorkingMemoryRequest(request_id=request_id(), content="A Tulip")
     )
     return added.memory.id
-
-
-@pytest_asyncio.fixture(loop_scope="function")
-async def ops(live: World) -> AsyncIterator[AccessClient]:
-    """An operator, and a space called `team` with a key."""
-    client = AccessClient(live, OPERATING)
-    await client.space("team")
-    yield client
 
 
 async def test_a_space_without_a_genesis_goes_when_its_name_is_typed(

@@ -4,7 +4,7 @@ from concord.governance.v1 import access_pb2 as pb
 from concord.type.v1 import type_pb2
 from contract_homes import Home
 from contract_live import GATEWAY, OPERATOR
-from contract_registry import NO_MESSAGE, Contract, invalid
+from contract_registry import Contract, invalid
 
 
 def _space(home: Home, name: str = "made") -> pb.CreateSpaceRequest:
@@ -88,6 +88,5 @@ ACCESS = {
     "GetOwnAccess": Contract(
         request=lambda _: pb.GetOwnAccessRequest(),
         success=lambda reply, home: reply.space == home.space and reply.permissions,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
 }

@@ -4,7 +4,7 @@ from concord.graph.v1 import conflict_pb2 as pb
 from concord.type.v1 import type_pb2
 from contract_homes import Home, disagreement
 from contract_live import dissonant
-from contract_registry import NO_MESSAGE, Contract, invalid
+from contract_registry import Contract, invalid
 
 MISSED = type_pb2.LOOKUP_STATUS_NOT_FOUND
 
@@ -101,7 +101,6 @@ CONFLICT = {
     "GetCheckSettings": Contract(
         request=lambda _: pb.GetCheckSettingsRequest(),
         success=lambda reply, _: not reply.settings.records_text_findings,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
     "SetCheckSettings": Contract(
         request=lambda _: pb.SetCheckSettingsRequest(settings=pb.CheckSettings()),

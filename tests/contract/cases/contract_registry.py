@@ -50,6 +50,10 @@ class Answered:
 Expected = Refused | Answered
 
 
+NO_MESSAGE = b"\x0b\xff"
+"""Bytes that are no message of any type: a group that nobody closes."""
+
+
 def invalid(field: str = "", reason: str = "FIELD_INVALID") -> Refused:
     """Return the refusal of a bad field."""
     return Refused(grpc.StatusCode.INVALID_ARGUMENT, reason, field)
@@ -65,7 +69,8 @@ class Contract:
 
     request: Callable[[Home], Request]
     success: Callable[[Any, Home], bool]
-    bad_input: tuple[Callable[[Home], Request], Refused]
+    bad_input: tuple[Callable[[Home], Request], Refused] = (lambda _: NO_MESSAGE, invalid())
+    """A spoilt request; of a method that takes every message, what is none."""
     other: Callable[[Home], Request] | None = None
     """For a write: another good request with the same request_id."""
     caller: Callable[[Home], Caller] = _member
@@ -76,7 +81,3 @@ class Contract:
     """By which methods the stores have the write on record, when not by its own."""
     once: str = ""
     """A field of the reply that a replay shows otherwise: what is told once."""
-
-
-NO_MESSAGE = b"\x0b\xff"
-"""Bytes that are no message of any type: a group that nobody closes."""

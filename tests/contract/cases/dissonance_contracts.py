@@ -3,7 +3,7 @@
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.graph.v1 import conflict_pb2
 from contract_homes import Home
-from contract_registry import NO_MESSAGE, Answered, Contract, invalid
+from contract_registry import Answered, Contract, invalid
 
 COMPLETE = pb.CHECK_STATUS_COMPLETE
 
@@ -149,6 +149,5 @@ DISSONANCE = {
                 (conflict_pb2.JUDGE_LEXICAL, pb.JUDGE_STATE_READY),
             ]
         ),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
 }

@@ -2,14 +2,13 @@
 
 from concord.graph.v1 import feed_pb2 as pb
 from contract_live import FOLLOWER
-from contract_registry import NO_MESSAGE, Contract, Refused, invalid
+from contract_registry import Contract, Refused, invalid
 from grpc import StatusCode
 
 FEED = {
     "ListSpaces": Contract(
         request=lambda _: pb.ListSpacesRequest(),
         success=lambda reply, _: [head.space for head in reply.spaces] == ["a", "b"],
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
         caller=lambda _: FOLLOWER,
     ),
     "RegisterSpace": Contract(

@@ -8,7 +8,7 @@ from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
 from concord_client.trust import signing
 from contract_homes import Home, consent_to
 from contract_live import member
-from contract_registry import NO_MESSAGE, Contract, invalid
+from contract_registry import Contract, invalid
 from google.protobuf.field_mask_pb2 import FieldMask
 
 FOUND, MISSED = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
@@ -184,7 +184,6 @@ PROPOSAL = {
     "GetBriefing": Contract(
         request=lambda _: pb.GetBriefingRequest(),
         success=lambda reply, home: home.waiting_id in [p.proposal_id for p in reply.proposals],
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
 }
 
@@ -192,7 +191,6 @@ PRINCIPAL = {
     "GetPrincipals": Contract(
         request=lambda _: principal_pb2.GetPrincipalsRequest(),
         success=lambda reply, _: [each.slot for each in reply.slots] == [SLOT_AGENT, SLOT_HUMAN],
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
 }
 
@@ -210,7 +208,6 @@ AUDIT = {
     "GetCheckpoint": Contract(
         request=lambda _: audit_pb2.GetCheckpointRequest(),
         success=lambda reply, home: reply.checkpoint.startswith(f"concord.local/{home.space}\n"),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
     "GetInclusionProof": Contract(
         request=lambda _: audit_pb2.GetInclusionProofRequest(index=0, tree_size=2),
@@ -231,7 +228,6 @@ AUDIT = {
     "ExportAuditLog": Contract(
         request=lambda _: audit_pb2.ExportAuditLogRequest(),
         success=lambda reply, home: f'"space":"{home.space}"'.encode() in reply.lines,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
         replies=1,
     ),
 }

@@ -5,7 +5,7 @@ from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
 from concord_client.trust import signing
 from contract_homes import Home, consent_to, weaken
 from contract_live import governing, member
-from contract_registry import NO_MESSAGE, Contract, invalid
+from contract_registry import Contract, invalid
 
 
 def _enrol(home: Home) -> pb.EnrolPrincipalsRequest:
@@ -55,7 +55,6 @@ GOVERNED = {
     "GetGenesis": Contract(
         request=lambda _: pb.GetGenesisRequest(),
         success=lambda reply, _: [each.slot for each in reply.slots] == [SLOT_AGENT, SLOT_HUMAN],
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
     "GetConstitutiveDigests": Contract(
         request=lambda _: pb.GetConstitutiveDigestsRequest(),

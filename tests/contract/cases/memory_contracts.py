@@ -4,7 +4,7 @@ from concord.graph.v1 import memory_pb2 as pb
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller
 from contract_homes import Home
-from contract_registry import NO_MESSAGE, Contract, invalid
+from contract_registry import Contract, invalid
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
@@ -149,6 +149,5 @@ MEMORY = {
     "ListTriggers": of_services(
         request=lambda _: pb.ListTriggersRequest(),
         success=lambda reply, _: not reply.memories,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
 }

@@ -1,7 +1,7 @@
 """The contract cases of RecallService."""
 
 from concord.graph.v1 import recall_pb2 as pb
-from contract_registry import NO_MESSAGE, Contract, invalid
+from contract_registry import Contract, invalid
 from record_contracts import of_services
 
 RECALL = {
@@ -13,7 +13,6 @@ RECALL = {
     "SetRecallLog": Contract(
         request=lambda _: pb.SetRecallLogRequest(enabled=False),
         success=lambda reply, _: reply == pb.SetRecallLogResponse(),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
     "EraseQueryText": Contract(
         request=lambda _: pb.EraseQueryTextRequest(query_id="no-such"),

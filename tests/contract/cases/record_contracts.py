@@ -10,13 +10,13 @@ from contract_registry import Contract, invalid
 
 
 def of_services(
-    request: Callable[[Home], Any], success: Callable[[Any, Home], bool], bad_input: Any
+    request: Callable[[Home], Any], success: Callable[[Any, Home], bool], **more: Any
 ) -> Contract:
     """The cases of a method that takes `record:all`."""
     return Contract(
         request=request,
         success=success,
-        bad_input=bad_input,
+        **more,
         caller=lambda home: Caller(home.space, "dissonance", frozenset({"record:all"}), "SYSTEM"),
     )
 

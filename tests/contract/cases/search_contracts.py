@@ -4,7 +4,7 @@ from concord.search.v1 import feedback_pb2, health_pb2, suggestion_pb2
 from concord.search.v1 import search_pb2 as pb
 from concord.type.v1 import type_pb2
 from contract_homes import Home
-from contract_registry import NO_MESSAGE, Contract, Refused, invalid
+from contract_registry import Contract, Refused, invalid
 from grpc import StatusCode
 
 FOUND, MISSED = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
@@ -89,7 +89,6 @@ FEEDBACK = {
     "GetCalibration": Contract(
         request=lambda _: feedback_pb2.GetCalibrationRequest(),
         success=lambda reply, _: reply.constitutive_weight == 2,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
     "Recalibrate": Contract(
         request=lambda _: feedback_pb2.RecalibrateRequest(),
@@ -133,12 +132,10 @@ INDEX = {
     "GetIndexStatus": Contract(
         request=lambda _: pb.GetIndexStatusRequest(),
         success=lambda reply, _: reply.following and reply.applied_seq == reply.head_seq > 0,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
     "ReconcileIndex": Contract(
         request=lambda _: pb.ReconcileIndexRequest(repair=True),
         success=lambda reply, _: reply.agrees and reply.state_count > 0 and not reply.differing_ids,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
     "Reindex": Contract(
         request=lambda _: pb.ReindexRequest(),
@@ -167,6 +164,5 @@ INDEX = {
     "RetryParkedChanges": Contract(
         request=lambda _: pb.RetryParkedChangesRequest(),
         success=lambda reply, _: reply == pb.RetryParkedChangesResponse(),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
 }

@@ -3,13 +3,12 @@
 from concord.graph.v1 import space_pb2 as pb
 from contract_homes import importing
 from contract_live import member
-from contract_registry import NO_MESSAGE, Contract, invalid
+from contract_registry import Contract, invalid
 
 SPACE = {
     "CountByType": Contract(
         request=lambda _: pb.CountByTypeRequest(),
         success=lambda reply, _: (reply.memories, reply.deleted) == (5, 6),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
     "ListOperations": Contract(
         request=lambda home: pb.ListOperationsRequest(item_id=home.gone_id),
@@ -25,7 +24,6 @@ SPACE = {
     "ExportSpace": Contract(
         request=lambda _: pb.ExportSpaceRequest(),
         success=lambda reply, home: f"Ada likes tea ({home.space})" in "".join(reply.lines),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
     "ImportSpace": Contract(
         request=lambda home: [*importing(home)],
