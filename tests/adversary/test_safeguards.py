@@ -8,7 +8,6 @@ from concord.type.v1 import type_pb2
 from governed_world import Party, edge_action, reason_of, refused
 from writing import action_of, salt, to_add
 
-DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 NOTE = "Two statements name different cities: Linz and Graz."
 
 

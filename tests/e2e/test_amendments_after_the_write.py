@@ -16,7 +16,6 @@ BUDGET = "The budget of the Apollo project is 40,000 euros a year."
 RAISED = "The budget of the Apollo project is 45,000 euros a year."
 TURN, PLAN = type_pb2.MEMORY_KIND_TURN, type_pb2.MEMORY_KIND_PLAN
 AMENDS = type_pb2.LINEAGE_RELATION_AMENDS
-PENDING = STATUS.PROPOSAL_STATUS_PENDING
 
 
 @pytest.fixture(autouse=True)

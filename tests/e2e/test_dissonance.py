@@ -15,7 +15,6 @@ OPEN, CLOSED = "The office is open on Sunday.", "The office is not open on Sunda
 TALL, TALLER = "The tower is 300 m high.", "The tower is 320 m high."
 POTENTIAL = conflict_pb2.CONFLICT_STATE_POTENTIAL
 CONFIRMED = conflict_pb2.CONFLICT_STATE_CONFIRMED
-DISMISSED = conflict_pb2.CONFLICT_STATE_DISMISSED
 RESOLVED = conflict_pb2.CONFLICT_STATE_RESOLVED
 EVOLUTION = conflict_pb2.CONFLICT_CLASS_EVOLUTION
 

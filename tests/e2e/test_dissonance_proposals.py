@@ -39,13 +39,6 @@ async def many(party: Party, count: int) -> list[proposal_pb2.Proposal]:
     return await eventually(lambda: in_order(party), lambda found: len(found) == count)
 
 
-async def ended(party: Party, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
-    """Wait until a proposal waits no longer, and return it."""
-    return await eventually(
-        lambda: party.get(proposal), lambda found: found.status not in (PENDING, REVIEW)
-    )
-
-
 async def two_homes(space: Space, who: str = "Ada", **fields: object) -> None:
     """State two values of a relation with one at a time."""
     await space.declare("LIVES_IN")

@@ -18,7 +18,6 @@ from dissonance_over_graph import Dissonant, dissonant
 from governed_world import SCOPES, Party, World, edge_action
 
 FOUND = type_pb2.LOOKUP_STATUS_FOUND
-CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
 
 
 @pytest.fixture
