@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,16 @@ from concord.governance.v1 import audit_pb2, proposal_pb2, proposal_pb2_grpc
 from concord_attestation import refusal_limit
 from concord_governance.usecases import proposal_reads
 from governed_steps import demand_honest, does
-from governed_world import HOUR, Party, World, edge_action, refused, request_id, world
+from governed_world import (
+    HOUR,
+    Party,
+    World,
+    edge_action,
+    eventually,
+    refused,
+    request_id,
+    world,
+)
 from writing import to_delete_edge
 
 ATTEMPT = audit_pb2.AUDIT_ACTION_DELETE_ATTEMPT
@@ -23,9 +31,9 @@ LIMIT = "ERROR_REASON_TOO_MANY_REFUSALS"
 
 async def until(party: Party, count: int, *actions: int) -> Sequence[audit_pb2.AuditEntry]:
     """Wait until the log has so many refused attempts; return them, oldest first."""
-    async with asyncio.timeout(30):
-        while len(found := await party.entries(actions=actions)) < count:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    found = await eventually(
+        lambda: party.entries(actions=actions), lambda told: len(told) >= count
+    )
     return list(reversed(found))
 
 

@@ -6,8 +6,8 @@ A guard that can be taken away without a failure here guards nothing.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -62,15 +62,12 @@ from governed_world import (
     HOUR,
     HUMAN,
     STATUS,
-    Clock,
-    Keys,
     Party,
-    World,
     edge_action,
     reason_of,
     refused,
-    world,
 )
+from older_graph import Copies
 from restored_stores import change_to, changed_since
 from settling import SETTLEMENT_GUARDS
 from undo_cases import CASES
@@ -80,28 +77,7 @@ DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 Switch = Callable[[pytest.MonkeyPatch], None]
 
 
-@dataclass
-class Scene:
-    """Where a guard is tried: a folder for restarts, keys and a clock."""
-
-    folder: Path
-    keys: Keys
-    clock: Clock
-
-    def world(self, **changed: Any) -> AbstractAsyncContextManager[World]:
-        """Return a world of this scene."""
-        return world(self.folder, keys=self.keys, clock=self.clock, **changed)
-
-    @asynccontextmanager
-    async def enrolled(self, **changed: Any) -> AsyncIterator[Party]:
-        """Run a world of this scene, and perform the genesis of a space."""
-        async with self.world(**changed) as live:
-            party = live.party()
-            await party.enrol()
-            yield party
-
-
-Probe = Callable[[Scene], Awaitable[bool]]
+Probe = Callable[[Copies], Awaitable[bool]]
 """Tries to do harm; returns whether it was done."""
 
 
@@ -234,21 +210,18 @@ _REAL_PREVIEW = GraphClient.preview
 @guard(
     "rules that consents name", _without(decision_guards, "demand_current_policy", lambda *_: None)
 )
-async def a_decision_under_other_rules(scene: Scene) -> bool:
+async def a_decision_under_other_rules(scene: Copies) -> bool:
     """Approve under changed settings what was proposed under the ones before."""
-    async with scene.enrolled(settings={"approval_timeout_hours": 48}) as party:
-        signers = party.agent, party.human
+    async with scene.enrolled(settings={"approval_timeout_hours": 48}) as (_, party):
         proposal = await party.propose(edge_action(edge_type=DESCRIPTIVE))
-    async with scene.world(settings={"approval_timeout_hours": 1}) as live:
-        party = live.party()
-        party.agent, party.human = signers
+    async with scene.enrolled(settings={"approval_timeout_hours": 1}) as (_, party):
         return await is_done(party.approve(proposal, AGENT))
 
 
 @guard("envelopes that fit", _without(proposals, "demand_size", lambda _: None))
-async def a_change_that_fits_no_grant(scene: Scene) -> bool:
+async def a_change_that_fits_no_grant(scene: Copies) -> bool:
     """Propose and sign one item more than envelopes name."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         with suppress(grpc.aio.AioRpcError):
             done = await party.decide(await party.propose(linking(MAX_ITEMS)))
             assert done.status == STATUS.PROPOSAL_STATUS_FAILED
@@ -257,11 +230,9 @@ async def a_change_that_fits_no_grant(scene: Scene) -> bool:
 
 
 @guard("entries that fit", _without(entries, "MAX_ENTRY_BYTES", 1 << 30))
-async def a_line_that_no_verifier_reads(scene: Scene) -> bool:
+async def a_line_that_no_verifier_reads(scene: Copies) -> bool:
     """Bring an entry to the ledger that is larger than a line may be."""
-    async with scene.world() as live:
-        party = live.party()
-        await party.enrol()
+    async with scene.enrolled() as (live, party):
         entry = Entry(Action.SMF_UNDO, Actor.SYSTEM, reason="x" * MAX_ENTRY_BYTES)
         with suppress(ProposalTooLarge):
             await live.app._ledger.write("one", lambda tx: tx.append([entry]))
@@ -269,26 +240,26 @@ async def a_line_that_no_verifier_reads(scene: Scene) -> bool:
 
 
 @guard("slots with a say", _without(decision_guards, "demand_required_slot", lambda *_: None))
-async def a_slot_without_a_say(scene: Scene) -> bool:
+async def a_slot_without_a_say(scene: Copies) -> bool:
     """Let the human consent to what the agent decides alone."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         proposal = await party.propose(edge_action(edge_type=DESCRIPTIVE))
         await is_done(party.approve(proposal, HUMAN), "SLOT_NOT_REQUIRED")
         return await log_is_refused(party, "approve_slot")
 
 
 @guard("every required slot", _without(decision_guards, "has_every_consent", lambda *_: True))
-async def one_slot_decides(scene: Scene) -> bool:
+async def one_slot_decides(scene: Copies) -> bool:
     """Let the agent alone consent to what needs both."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         after = await party.approve(await party.propose(edge_action()), AGENT)
         return after.status != STATUS.PROPOSAL_STATUS_PENDING
 
 
 @guard("used nonces", _without(decision_guards, "demand_fresh_nonce", _nothing))
-async def a_consent_comes_again(scene: Scene) -> bool:
+async def a_consent_comes_again(scene: Copies) -> bool:
     """Give the same consent twice."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         proposal = await party.propose(edge_action())
         consent = party.consent(proposal, AGENT)
         await party.approve(proposal, AGENT, consent)
@@ -297,9 +268,9 @@ async def a_consent_comes_again(scene: Scene) -> bool:
 
 
 @guard("window of an undo", _without(decision_guards, "demand_undo_window", lambda *_: None))
-async def an_undo_comes_late(scene: Scene) -> bool:
+async def an_undo_comes_late(scene: Copies) -> bool:
     """Approve an undo when its time is over."""
-    async with scene.enrolled(settings={"undo_retention_days": 1}) as party:
+    async with scene.enrolled(settings={"undo_retention_days": 1}) as (_, party):
         undo = await party.undo(await party.decide(await party.propose(edge_action())))
         scene.clock.pass_(DAY)
         await is_done(party.decide(undo), "RETENTION_EXPIRED")
@@ -307,9 +278,9 @@ async def an_undo_comes_late(scene: Scene) -> bool:
 
 
 @guard("undo of what stands", _without(decision_guards, "demand_executed", lambda *_: None))
-async def an_undo_of_what_is_undone(scene: Scene) -> bool:
+async def an_undo_of_what_is_undone(scene: Copies) -> bool:
     """Approve the second of two undos of one change."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         done = await party.decide(await party.propose(edge_action()))
         first, second = await party.undo(done), await party.undo(done)
         await party.decide(first)
@@ -317,9 +288,9 @@ async def an_undo_of_what_is_undone(scene: Scene) -> bool:
 
 
 @guard("silence", _without(decision_guards, "demand_in_time", lambda *_: None))
-async def silence_before_the_sweep(scene: Scene) -> bool:
+async def silence_before_the_sweep(scene: Copies) -> bool:
     """Approve what nobody answered in time, before anything has written that down."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         proposal = await party.propose(edge_action(edge_type=DESCRIPTIVE))
         scene.clock.pass_(49 * HOUR)
         with pytest.MonkeyPatch.context() as patch:
@@ -328,7 +299,7 @@ async def silence_before_the_sweep(scene: Scene) -> bool:
 
 
 @guard("neutral words", _without(framing, "demand_neutral", lambda _: None))
-async def urgent_words(scene: Scene) -> bool:
+async def urgent_words(scene: Copies) -> bool:
     """Propose with words that urge."""
     async with scene.world() as live:
         party = live.party()
@@ -336,9 +307,9 @@ async def urgent_words(scene: Scene) -> bool:
 
 
 @guard("safeguards", _without(actions, "demand_allowed", lambda _: None))
-async def a_rule_is_proposed(scene: Scene) -> bool:
+async def a_rule_is_proposed(scene: Copies) -> bool:
     """Propose to write what stands for principals."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         with suppress(grpc.aio.AioRpcError):
             await party.propose(edge_action(relation="concord:principal"))
         return (await party.actions())[-1] != "SAFEGUARD_VIOLATION"
@@ -347,9 +318,9 @@ async def a_rule_is_proposed(scene: Scene) -> bool:
 @guard(
     "safeguards that graph finds", _without(ledger_commands.LedgerCommands, "refuse", _unrecorded)
 )
-async def a_rule_is_proposed_by_id(scene: Scene) -> bool:
+async def a_rule_is_proposed_by_id(scene: Copies) -> bool:
     """Propose to write what stands for a principal, without naming it."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         (space, *_) = (await party.graph.ListNodes(graph_pb2.ListNodesRequest())).nodes
         request = graph_pb2.DeleteNodeRequest(
             request_id=salt(), id=space.id, etag=space.etag, cascade=True
@@ -360,15 +331,13 @@ async def a_rule_is_proposed_by_id(scene: Scene) -> bool:
 
 
 @guard("reviews before consents", _without(proposals.Proposals, "_first_status", _pending))
-async def a_nuance_before_its_review(scene: Scene) -> bool:
+async def a_nuance_before_its_review(scene: Copies) -> bool:
     """Let the agent consent to what it has to review first."""
     nuance, contradiction = (
         conflict_pb2.CONFLICT_CLASS_NUANCE,
         conflict_pb2.CONFLICT_CLASS_CONTRADICTION,
     )
-    async with scene.world() as live:
-        party = live.party()
-        await party.enrol()
+    async with scene.enrolled() as (live, party):
         conflict = await found(live, party, nuance)
         action = review(conflict, conflict_pb2.REVIEW_DECISION_RECLASSIFY, contradiction)
         made = await finds(live, action)
@@ -379,7 +348,7 @@ async def a_nuance_before_its_review(scene: Scene) -> bool:
     "causes that dissonance alone names",
     _without(proposals, "demand_trigger", lambda *_, **__: None),
 )
-async def a_cause_is_made_up(scene: Scene) -> bool:
+async def a_cause_is_made_up(scene: Copies) -> bool:
     """Propose as if a session's end had caused it."""
     async with scene.world() as live:
         party = live.party()
@@ -388,15 +357,15 @@ async def a_cause_is_made_up(scene: Scene) -> bool:
 
 
 @guard("an undo stays one", _without(proposals, "_next_revision_draft", lambda _, draft: draft))
-async def an_undo_becomes_something_else(scene: Scene) -> bool:
+async def an_undo_becomes_something_else(scene: Copies) -> bool:
     """Revise an undo into another change: its window and what it undoes would mean nothing."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         undo = await party.undo(await party.decide(await party.propose(edge_action())))
         return await is_done(party.revise(undo, edge_action(target="x")))
 
 
 @guard("salt", _without(actions, "FEWEST_SALT_CHARACTERS", 0))
-async def a_short_salt(scene: Scene) -> bool:
+async def a_short_salt(scene: Copies) -> bool:
     """Propose an action whose digest can be guessed."""
     action = edge_action()
     action.upsert_edge.request_id = "1"
@@ -406,9 +375,9 @@ async def a_short_salt(scene: Scene) -> bool:
 
 
 @guard("undo by name", _without(proposals.Proposals, "_demand_proposable", lambda *_: None))
-async def an_undo_by_hand(scene: Scene) -> bool:
+async def an_undo_by_hand(scene: Copies) -> bool:
     """Write an undo without naming what it undoes, past its window."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         done = await party.decide(await party.propose(edge_action()))
         edge = await party.edge("agent", "VALUES", "honesty")
         assert edge is not None
@@ -419,17 +388,17 @@ async def an_undo_by_hand(scene: Scene) -> bool:
 
 
 @guard("derived level", _without(GraphClient, "preview", _preview_blind))
-async def the_agent_says_it_is_descriptive(scene: Scene) -> bool:
+async def the_agent_says_it_is_descriptive(scene: Copies) -> bool:
     """Ask whether what is constitutive is derived to be bilateral."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         proposal = await party.propose(edge_action())
         return proposal.approval_level != proposal_pb2.APPROVAL_LEVEL_BILATERAL
 
 
 @guard("burnt nonces", _burning_nothing)
-async def a_revoked_consent_is_used(scene: Scene) -> bool:
+async def a_revoked_consent_is_used(scene: Copies) -> bool:
     """Carry a revoked consent to graph past governance, with governance's own key."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         proposal = await party.propose(edge_action())
         envelopes = {slot: party.consent(proposal, slot) for slot in (AGENT, HUMAN)}
         await party.approve(proposal, AGENT, envelopes[AGENT])
@@ -441,9 +410,9 @@ async def a_revoked_consent_is_used(scene: Scene) -> bool:
 
 
 @guard("nothing after the end", _taking_everything_back)
-async def a_revocation_after_the_end(scene: Scene) -> bool:
+async def a_revocation_after_the_end(scene: Copies) -> bool:
     """Take a consent back after its proposal was rejected."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         proposal = await party.propose(edge_action())
         consent = party.consent(proposal, AGENT)
         await party.approve(proposal, AGENT, consent)
@@ -452,9 +421,9 @@ async def a_revocation_after_the_end(scene: Scene) -> bool:
 
 
 @guard("consents that were taken back", _without(decision_guards, "demand_unrevoked", _nothing))
-async def a_consent_that_was_taken_back_before(scene: Scene) -> bool:
+async def a_consent_that_was_taken_back_before(scene: Copies) -> bool:
     """Give a consent whose nonce graph has burnt."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         proposal = await party.propose(edge_action())
         consent = party.consent(proposal, AGENT)
         await party.governed.RevokeConsent(asked_with(party.revocation(proposal, AGENT, consent)))
@@ -465,9 +434,9 @@ async def a_consent_that_was_taken_back_before(scene: Scene) -> bool:
 
 
 @guard("settled keys", _without(decision_guards, "demand_settled_keys", _nothing))
-async def a_paper_between_two_keys(scene: Scene) -> bool:
+async def a_paper_between_two_keys(scene: Copies) -> bool:
     """Approve by the new key when graph has it and the log does not."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         other = await party.propose(edge_action())
         change, new = await key_change(party, HUMAN)
         async with follower_held(party, change):
@@ -480,9 +449,9 @@ async def a_paper_between_two_keys(scene: Scene) -> bool:
     "consents of old keys",
     _without(decision_guards, "by_current_keys", lambda proposal, _: proposal),
 )
-async def a_consent_of_an_old_key(scene: Scene) -> bool:
+async def a_consent_of_an_old_key(scene: Copies) -> bool:
     """Let the other slot answer when the first one's key has changed."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         proposal = await party.propose(edge_action())
         await party.approve(proposal, AGENT)
         change, party.agent = await _changed(party, AGENT)
@@ -497,7 +466,7 @@ async def _changed(party: Party, slot: str) -> tuple[proposal_pb2.Proposal, sign
 
 
 @guard("retired keys", _without(SlotKey, "is_closed", False))
-async def a_retired_key_consents(scene: Scene) -> bool:
+async def a_retired_key_consents(scene: Copies) -> bool:
     """Restore a backup of before a change of key, and let the replaced key consent."""
     since = await changed_since(scene.folder, [HUMAN])
     async with since.scene.world() as live:
@@ -506,7 +475,7 @@ async def a_retired_key_consents(scene: Scene) -> bool:
 
 
 @guard("the key that a closed slot takes", _trusting_any_new_key)
-async def a_retired_key_makes_another(scene: Scene) -> bool:
+async def a_retired_key_makes_another(scene: Copies) -> bool:
     """Restore a backup of before a change of key, and let the replaced key name another one."""
     since = await changed_since(scene.folder, [HUMAN])
     async with since.scene.world() as live:
@@ -519,9 +488,9 @@ async def a_retired_key_makes_another(scene: Scene) -> bool:
 
 
 @guard("whose key", _believing)
-async def a_forged_consent(scene: Scene) -> bool:
+async def a_forged_consent(scene: Copies) -> bool:
     """Let the agent sign for the human."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         proposal = await party.propose(edge_action())
         await party.approve(proposal, AGENT)
         forged = party.consent(proposal, HUMAN, signer=signing.Signer("ada", party.agent.key))
@@ -529,7 +498,7 @@ async def a_forged_consent(scene: Scene) -> bool:
 
 
 @guard("the model's look", _without(proposals.Proposals, "_check_framing", _nobody_judges))
-async def a_push_without_a_loaded_word(scene: Scene) -> bool:
+async def a_push_without_a_loaded_word(scene: Copies) -> bool:
     """Propose with words that only a model finds."""
     async with (
         serving_chat(lambda _: verdict("Few would stand in the path")) as endpoint,
@@ -541,11 +510,9 @@ async def a_push_without_a_loaded_word(scene: Scene) -> bool:
 
 
 @guard("signed words", _blind_to_words)
-async def other_words_before_the_human(scene: Scene) -> bool:
+async def other_words_before_the_human(scene: Copies) -> bool:
     """Change a proposal's words in the ledger's file between the two consents."""
-    async with scene.world() as live:
-        party = live.party()
-        await party.enrol()
+    async with scene.enrolled() as (live, party):
         proposal = await party.propose(edge_action())
         await party.approve(proposal, AGENT)
         reword(live.folder / "ledger.db", proposal.id, "framing")
@@ -554,9 +521,9 @@ async def other_words_before_the_human(scene: Scene) -> bool:
 
 
 @guard("what was replaced with consent", _without(Writer, "_frozen_by_lineage", _none))
-async def what_was_replaced_is_rewritten(scene: Scene) -> bool:
+async def what_was_replaced_is_rewritten(scene: Copies) -> bool:
     """Rewrite, alone, what both principals put something else in the place of."""
-    async with scene.enrolled() as party:
+    async with scene.enrolled() as (_, party):
         old = type_pb2.Memory(id="old", content="Ada may read my journal.")
         old = (await party.memory.AddMemory(to_add(old))).memory
         new = type_pb2.Memory(id="new", content="Nobody does. Supersedes: [[memory:old]]")
@@ -567,11 +534,11 @@ async def what_was_replaced_is_rewritten(scene: Scene) -> bool:
 
 
 @guard("a bounded record of attempts", _without(RefusalLimit, "entries", lambda *_: (True, False)))
-async def attempts_without_end(scene: Scene) -> bool:
+async def attempts_without_end(scene: Copies) -> bool:
     """Ask for one impossible undo again and again."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(refusal_limit, "MOST_REFUSALS", 3)
-        async with scene.enrolled() as party:
+        async with scene.enrolled() as (_, party):
             waiting = await party.propose(edge_action())
             for _ in range(6):
                 with suppress(grpc.aio.AioRpcError):
@@ -581,11 +548,11 @@ async def attempts_without_end(scene: Scene) -> bool:
 
 
 @guard("finality that is told", _without(cascade.Scope, "is_beyond_undo", lambda *_: False))
-async def a_deletion_that_became_final(scene: Scene) -> bool:
+async def a_deletion_that_became_final(scene: Copies) -> bool:
     """Hang more on a node than an undo brings back, when its deletion was proposed."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(cascade, "MOST_LISTED", 2)
-        async with scene.enrolled() as party:
+        async with scene.enrolled() as (_, party):
             proposal = await party.propose(await hub_with(party, 2))
             edge = edge_action("hub", "R9", "x", edge_type=DESCRIPTIVE).upsert_edge
             await party.graph.UpsertEdge(edge)
@@ -597,8 +564,8 @@ async def a_deletion_that_became_final(scene: Scene) -> bool:
 def _undo_after(case: str) -> Probe:
     """Return the probe that undoes a change when something stands in the way by now."""
 
-    async def probe(scene: Scene) -> bool:
-        async with scene.enrolled() as party:
+    async def probe(scene: Copies) -> bool:
+        async with scene.enrolled() as (_, party):
             was = await CASES[case].was(party)
             await CASES[case].since(party)
             with suppress(grpc.aio.AioRpcError):
@@ -607,11 +574,6 @@ def _undo_after(case: str) -> Probe:
         return False
 
     return probe
-
-
-def _of_copies(probe: Callable[[older_graph.Copies], Awaitable[bool]]) -> Probe:
-    """Return the probe with copies of graph's store in the scene's folder."""
-    return lambda scene: probe(older_graph.Copies(scene.folder, scene.keys, scene.clock))
 
 
 GUARDS.update(
@@ -629,15 +591,15 @@ GUARDS.update(
             _without(undo_conflicts, "_rivals_for_key", _nothing),
         ),
         "graph as old as the ledger": Guard(
-            _of_copies(older_graph.a_proposal_over_an_older_graph),
+            older_graph.a_proposal_over_an_older_graph,
             _without(graph_feed, "_is_behind", lambda *_: False),
         ),
         "decisions for this very graph": Guard(
-            _of_copies(older_graph.a_decision_before_anybody_compared),
+            older_graph.a_decision_before_anybody_compared,
             _without(governed_changes, "demand_expected_state", _nothing),
         ),
         "one history": Guard(
-            _of_copies(older_graph.another_history_before_anybody_compared),
+            older_graph.another_history_before_anybody_compared,
             _without(graph_feed, "_follows", lambda *_: True),
         ),
     }
@@ -654,9 +616,9 @@ async def test_a_guard_holds_and_its_absence_is_noticed(
     for place in ("on", "off"):
         (tmp_path / place).mkdir()
 
-    assert not await probe(Scene(tmp_path / "on", Keys(), Clock()))
+    assert not await probe(Copies(tmp_path / "on"))
     off(monkeypatch)
-    assert await probe(Scene(tmp_path / "off", Keys(), Clock()))
+    assert await probe(Copies(tmp_path / "off"))
 
 
 def test_every_guard_of_a_decision_is_on_the_list() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from concord_client.cli.errors import CommandError
 from concord_client.cli.governance import verification
 from concord_client.trust.audit.log import LogInvalid, Pinned
 from concord_client.trust.keyfiles import encoded
@@ -42,16 +41,6 @@ def _key(header: dict[str, str]) -> bytes:
     from concord_attestation.note import from_base64
 
     return from_base64(header["log_key"])
-
-
-async def test_a_shorter_log_is_not_the_log_as_it_stands(forger: Forger) -> None:
-    """A2 Signed as it may be: what was seen signed later must be in it, unless it is older."""
-    size = len(forger.leaves)
-    held = client(forger, size - 4, size)
-    shorter = exported(forger, size - 2)
-
-    with pytest.raises(CommandError, match="AUDIT_LOG_SHORTER"):
-        verification.verified(shorter, held)
 
 
 async def test_an_older_export_says_what_ties_it_to_the_log(forger: Forger) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from concord_governance.ports.graph import Head
 from concord_governance.ports.ledger import Cursor
 from concord_governance.usecases import graph_feed
 from concord_graph.servicer import feed
+from concord_testing.polling import until
 from governed_steps import revoke
 from governed_world import (
     AGENT,
@@ -26,6 +26,7 @@ from governed_world import (
     STATUS,
     Party,
     edge_action,
+    eventually,
     reason_of,
     refused,
     request_id,
@@ -38,9 +39,7 @@ EXECUTED, PENDING = STATUS.PROPOSAL_STATUS_EXECUTED, STATUS.PROPOSAL_STATUS_PEND
 
 async def noticed(app: GovernanceApp, space: str = "one") -> None:
     """Wait until governance says that a space's graph is older."""
-    async with asyncio.timeout(30):
-        while space not in app.rolled_back:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await until(lambda: space in app.rolled_back)
 
 
 async def waits_for_decision(party: Party) -> proposal_pb2.Proposal:
@@ -133,9 +132,7 @@ async def test_it_is_noticed_while_graph_is_followed(tmp_path: Path) -> None:
             await demand_others_go_on(scene.party(lives.world(graph), "two"))
         scene.put_back("newer")
         async with lives.graph() as graph:
-            async with asyncio.timeout(30):
-                while "one" in lives.app.rolled_back:  # noqa: ASYNC110
-                    await asyncio.sleep(0.01)
+            await until(lambda: "one" not in lives.app.rolled_back)
             party = scene.party(lives.world(graph))
 
             assert (await party.decide(waiting)).status == EXECUTED
@@ -168,9 +165,7 @@ async def test_it_is_noticed_under_a_graph_that_goes_on(
             edge = await party.edge("concord:space", "concord:governance_key", "concord:governance")
             assert edge is not None
             await refused(party.graph.DeleteEdge(to_delete_edge(edge)))
-        async with asyncio.timeout(30):
-            while "DELETE_ATTEMPT" not in await party.actions():  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await eventually(party.actions, lambda told: "DELETE_ATTEMPT" in told)
 
         assert not live.app.rolled_back
         assert (await party.decide(waiting)).status == EXECUTED
@@ -253,8 +248,5 @@ async def test_a_decision_that_comes_before_the_notice_waits(tmp_path: Path) -> 
     scene.put_back("newer")
     async with scene.world() as live:
         party = scene.party(live)
-        async with asyncio.timeout(30):
-            while (await party.get(waiting)).status != EXECUTED:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
-
+        await eventually(lambda: party.get(waiting), lambda now: now.status == EXECUTED)
         assert (await party.verified()).executed == 2

@@ -1,6 +1,7 @@
-"""Each method of each contract, through a real server: success, bad input, another space, replay.
+"""Each method of each contract, through a real server: success, bad input, replay.
 
-The descriptors say which methods there are; one without cases fails here by its name.
+The descriptors say which methods there are; one without cases fails here by its name. That what
+another space has is as if it did not exist, `tests/security/test_space_isolation.py` shows.
 """
 
 import sqlite3
@@ -15,15 +16,13 @@ from contract_cases import CONTRACTS, SERVED
 from contract_descriptors import METHODS, carries_request_id, permission, services
 from contract_governance import ledger_of
 from contract_homes import Template
-from contract_live import FOLLOWER, Answer, Live, full_name
+from contract_live import FOLLOWER, Answer, Live
 from contract_registry import Answered, Contract, Refused
 from contract_search import written_live
 from google.protobuf.message import Message
 
 EVERY = pytest.mark.parametrize("method", METHODS)
 WRITES = [name for name, each in METHODS.items() if carries_request_id(each.input_type)]
-FRESH = {full_name("ImportSpace")}
-"""Writes that refuse another space's things for a reason that what was tried before covers up."""
 SHARED = pytest.mark.asyncio(loop_scope="module")
 
 
@@ -83,24 +82,6 @@ async def test_bad_input(method: str, template: Template, kept: Live) -> None:
 
 
 @SHARED
-@EVERY
-async def test_ids_of_another_space(
-    method: str, template: Template, kept: Live, tmp_path: Path
-) -> None:
-    """G13: what another space has is as if it did not exist, and stays untouched."""
-    contract = contract_of(method)
-    a, b = template.a, template.b
-    writes = method in FRESH or not isinstance(contract.other_space, Refused)
-    async with serving(method, template, kept, tmp_path, writes=writes) as live:
-        before = (await heads(live))["b"]
-        who = (contract.intruder or contract.caller)(a)
-        answer = await live.ask(who, method, contract.request(b), contract.replies)
-
-        meets(contract.other_space, answer)
-        assert before == (await heads(live))["b"]
-
-
-@SHARED
 @pytest.mark.parametrize("method", WRITES)
 async def test_replay(method: str, template: Template, kept: Live, tmp_path: Path) -> None:
     """M5, G14, design 3: the same request once more changes nothing and gets the same reply."""
@@ -137,11 +118,9 @@ def methods_on_record(store: Path) -> set[str]:
 
 
 @asynccontextmanager
-async def serving(
-    method: str, template: Template, kept: Live, folder: Path, *, writes: bool = True
-) -> AsyncIterator[Live]:
+async def serving(method: str, template: Template, kept: Live, folder: Path) -> AsyncIterator[Live]:
     """Serve a fresh copy of both homes to a write, and the kept one to what changes nothing."""
-    if writes and method in WRITES:
+    if method in WRITES:
         async with written_live(method, template.copy(folder), template.enrolment) as live:
             yield live
     else:

@@ -16,8 +16,11 @@ from typing import Any
 
 import httpx
 import yaml
-from concord_client import credentials
-from concord_client.credentials import Credentials
+from concord.graph.v1 import memory_pb2
+from concord.search.v1 import search_pb2
+from concord.type.v1 import type_pb2
+from concord_client import AsyncClient, credentials
+from concord_client.credentials import Credentials, Target
 from concord_embedded import distributed_secrets, service_certificates
 from concord_testing.scraping import free_port
 
@@ -72,6 +75,17 @@ class Composed:
         async with asyncio.timeout(READY_WITHIN):
             while words not in self.log(service):  # noqa: ASYNC110 - a file tells nobody
                 await asyncio.sleep(0.1)
+
+    async def found(self) -> list[str]:
+        """Adds a memory and searches for it, through the gateway; the ids of what is found."""
+        known = self.credentials
+        async with AsyncClient(Target(known.url, known.keys["default"])) as concord:
+            memory = type_pb2.Memory(id="tea", content="Tea is served at four.")
+            added = await concord.memory.AddMemory(memory_pb2.AddMemoryRequest(memory=memory))
+            fresh = type_pb2.Consistency(at_least_as_fresh=added.token)
+            request = search_pb2.SearchRequest(query="when is tea?", consistency=fresh)
+            reply = await concord.search.Search(request)
+        return [each.memory.id for each in reply.results]
 
     async def until_serving(self) -> None:
         """Returns once the gateway says that every service serves. Raises `TimeoutError`."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from access_world import OPERATING, AccessClient
 from concord_embedded import Running
 from concord_embedded import running as whole_system
 from concord_search.adapters.minilm.embedder import MiniLm
@@ -69,6 +70,14 @@ async def running(tmp_path: Path, minilm: Embedder) -> AsyncIterator[TwoServers]
     """Graph and search over an empty data directory, with the real model."""
     async with run(tmp_path, minilm) as system:
         yield system
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def ops(live: World) -> AccessClient:
+    """An operator, and a space called `team`."""
+    client = AccessClient(live, OPERATING)
+    await client.space("team")
+    return client
 
 
 @pytest_asyncio.fixture(loop_scope="function")

@@ -4,7 +4,9 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import grpc
 from concord.dissonance.v1 import dialectic_pb2, dialectic_pb2_grpc, dissonance_pb2_grpc
@@ -31,6 +33,8 @@ from concord_dissonance.bootstrap import build as build_dissonance
 from concord_dissonance.config import Addresses
 from concord_search.bootstrap import build as build_search
 from concord_search.config import IndexConfig
+from concord_testing.chat_endpoint import ChatEndpoint, serving_chat
+from concord_testing.council import council_file, synthesizing
 from concord_testing.embedders import WordEmbedder
 from concord_testing.serving import Serving, serving
 from governed_world import SCOPES, Party, World, request_id
@@ -295,6 +299,21 @@ async def dissonant(
             )
         )
         yield Dissonant(world, served, search)
+
+
+@asynccontextmanager
+async def modelled(
+    world: World, folder: Path, **settings: Any
+) -> AsyncIterator[tuple[Dissonant, ChatEndpoint]]:
+    """Run dissonance with local models, which texts of the space "one" may go to.
+
+    Of the three that review two are enough. `folder`: for their settings file.
+    """
+    async with serving_chat(synthesizing) as endpoint:
+        file = council_file(folder, endpoint.url, price=1_000, timeout=20, quorum=2)
+        told = {"models_file": file, "llm_spaces": frozenset({"one"}), **settings}
+        async with dissonant(world, with_search=False, follow=False, **told) as works:
+            yield works, endpoint
 
 
 async def _search(stack: AsyncExitStack, world: World, judges: str) -> Serving:

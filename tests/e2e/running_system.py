@@ -2,11 +2,13 @@
 
 import secrets
 from pathlib import Path
+from typing import Any
 
 from concord.governance.v1 import access_pb2, principal_pb2
-from concord.graph.v1 import governed_pb2
+from concord.graph.v1 import governed_pb2, memory_pb2
+from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
-from concord_client import AsyncClient, credentials
+from concord_client import AsyncClient, Client, credentials
 from concord_client.credentials import Target
 from concord_client.trust import signing
 from concord_client.trust.audit.log import Pinned
@@ -47,6 +49,19 @@ async def fresh_spaces(folder: Path) -> Running:
         rolled_back=frozenset(),
         disk_full="",
     )
+
+
+def add(client: Client, memory_id: str, content: str) -> str:
+    """Remember a text; the token of the write."""
+    memory = type_pb2.Memory(id=memory_id, content=content)
+    return client.memory.AddMemory(memory_pb2.AddMemoryRequest(memory=memory)).token
+
+
+def found(client: Client, query: str, token: str = "", **fields: Any) -> list[str]:
+    """The ids that a search finds which has seen the write `token`; it counts as no read."""
+    seen = type_pb2.Consistency(at_least_as_fresh=token)
+    request = search_pb2.SearchRequest(query=query, consistency=seen, peek=True, **fields)
+    return [result.memory.id for result in client.search.Search(request).results]
 
 
 async def enrol(

@@ -222,12 +222,14 @@ async def test_two_proposals_may_name_the_same_new_end(party: Party) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 async def test_what_stays_as_it_was_seen_is_done_and_undone(name: str, party: Party) -> None:
-    """G5 G6 V6 V8 Reading an end is no change of it; and the state before comes back exactly."""
+    """G5 G6 V6 V8 Reading an end is no change of it; and the state before comes back exactly. Who
+    signs an id signs words: those of the ends stand in the signed bytes and in the reply alike."""
     case = CASES[name]
     await plain_edge(party, "tea")
     action = await case.proposed(party)
     before = await party.state()
     proposal = await party.propose(action)
+    demand_words(proposal, case.says)
     await party.approve(proposal, AGENT)
     for each in ("agent", "honesty"):
         await party.graph.GetNode(graph_pb2.GetNodeRequest(name=each))
@@ -241,17 +243,11 @@ async def test_what_stays_as_it_was_seen_is_done_and_undone(name: str, party: Pa
     assert (await party.verified()).executed >= 2
 
 
-@pytest.mark.parametrize("name", CASES)
-async def test_the_words_of_the_ends_are_what_is_reviewed(name: str, party: Party) -> None:
-    """V6 Who signs an id signs words: they stand in the signed bytes and in the reply alike."""
-    case = CASES[name]
-    await plain_edge(party, "tea")
-    proposal = await party.propose(await case.proposed(party))
+def demand_words(proposal: proposal_pb2.Proposal, says: str) -> None:
+    """Demand that an end's words are what is reviewed, and that the proposal is pinned to ends."""
     assert reviewing.review(proposal).canonical == proposal.canonical
-
     said = [item.statement for item in proposal.affected if item.needs_consent]
-
-    assert any(each.startswith(case.says) for each in said)
+    assert any(each.startswith(says) for each in said)
     assert all(each.encode() in proposal.canonical for each in said if '"' not in each)
     assert any(item.pinned for item in proposal.affected)  # of them all, the agent at least
     assert proposal.approval_level == proposal_pb2.APPROVAL_LEVEL_BILATERAL

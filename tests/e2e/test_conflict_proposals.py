@@ -16,7 +16,6 @@ from governed_world import (
     World,
     reason_of,
     refused,
-    request_id,
 )
 from writing import salt
 
@@ -46,16 +45,13 @@ async def test_a_nuance_takes_no_consent_before_its_review(live: World, party: P
     )
     assert made.framing.detected.startswith("For a conflict that was found,")
     assert conflict.id in {item.id for item in made.affected}
-    bulk = proposal_pb2.BulkApproveRequest(
-        request_id=request_id(),
-        items=[proposal_pb2.ApproveItem(proposal_id=made.id, consent=party.consent(made, AGENT))],
-    )
     for call in (party.approve(made, AGENT), party.reject(made, AGENT)):
         failure = await refused(call)
         assert reason_of(failure)[0] == "PROPOSAL_STATE"
         assert failure.metadata["status"] == "PENDING_REVIEW"
-    (outcome,) = (await party.proposals.BulkApprove(bulk)).outcomes
-    assert outcome.reason == "ERROR_REASON_PROPOSAL_STATE"
+    assert await party.bulk((made, party.consent(made, AGENT))) == [
+        (0, "ERROR_REASON_PROPOSAL_STATE")
+    ]
     briefing = await party.proposals.GetBriefing(proposal_pb2.GetBriefingRequest())
     assert (list(briefing.proposals), briefing.pending_count) == ([], 0)
     assert [each.conflict_id for each in briefing.reviews] == [conflict.id]

@@ -1,7 +1,5 @@
 """What dissonance proposes of what it found, through the real graph and governance (D7)."""
 
-import asyncio
-import itertools
 from collections.abc import AsyncIterator
 
 import pytest
@@ -13,7 +11,7 @@ from concord.type.v1 import type_pb2
 from concord_dissonance.usecases import follow
 from dissonance_over_graph import Dissonant, Space, dissonant, waiting
 from governed_world import AGENT, STATUS, Party, World, eventually
-from writing import salt, to_upsert_edge
+from writing import to_upsert_edge
 
 KIND = proposal_pb2.ProposalKind
 PENDING = STATUS.PROPOSAL_STATUS_PENDING
@@ -41,13 +39,6 @@ async def many(party: Party, count: int) -> list[proposal_pb2.Proposal]:
     return await eventually(lambda: in_order(party), lambda found: len(found) == count)
 
 
-async def ended(party: Party, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
-    """Wait until a proposal waits no longer, and return it."""
-    return await eventually(
-        lambda: party.get(proposal), lambda found: found.status not in (PENDING, REVIEW)
-    )
-
-
 async def two_homes(space: Space, who: str = "Ada", **fields: object) -> None:
     """State two values of a relation with one at a time."""
     await space.declare("LIVES_IN")
@@ -73,31 +64,6 @@ async def test_a_finding_opens_its_proposal_once(works: Dissonant, party: Party)
         await anew.space().detect()
         (other,) = await many(party, 1)
         assert other.action.review_conflict.conflict_id != found.id
-
-
-async def test_a_rejection_leaves_the_conflict_as_it_was(works: Dissonant, party: Party) -> None:
-    """D7 Both sides and the conflict stay, and nothing is proposed again."""
-    home = works.space()
-    await two_homes(home)
-    await home.detect()
-    (proposal,) = await many(party, 1)
-    (before,) = (await home.listed()).conflicts
-    await party.reject(proposal, AGENT)
-    await home.detect()
-
-    assert list((await home.listed()).conflicts) == [before]
-    assert await in_order(party) == []
-
-
-async def test_a_dismissal_withdraws_the_proposal(works: Dissonant, party: Party) -> None:
-    """D7 Nothing executes after it."""
-    home = works.space()
-    await two_homes(home)
-    (found,) = (await home.detect()).conflicts
-    (proposal,) = await many(party, 1)
-    await home.review(found, pb.REVIEW_ACTION_DISMISS)
-
-    assert (await ended(party, proposal)).status == STATUS.PROPOSAL_STATUS_WITHDRAWN
 
 
 async def test_executing_it_decides_the_conflict(works: Dissonant, party: Party) -> None:
@@ -143,32 +109,6 @@ async def _flood(home: Space, party: Party) -> None:
     await party.reject(second[0], AGENT)
     third = await many(party, 20)
     assert second[0].id not in {each.id for each in third}
-
-
-async def test_five_hundred_findings_flood_nobody(works: Dissonant, party: Party) -> None:
-    """D7 Twenty wait, the others are conflicts that the briefing lists."""
-    home = works.space()
-    edges = [await home.edge("Ada", "SAW", f"thing {number}") for number in range(33)]
-    pairs = list(itertools.combinations(sorted(edges, key=lambda each: each.id), 2))[:500]
-    findings = [
-        conflict_pb2.Finding(
-            first_id=one.id,
-            first_etag=one.etag,
-            second_id=other.id,
-            second_etag=other.etag,
-            conflict_class=CONTRADICTION,
-            confidence=0.8,
-            judge=conflict_pb2.JUDGE_STRUCTURAL,
-        )
-        for one, other in pairs
-    ]
-    request = conflict_pb2.RecordConflictsRequest(request_id=salt(), findings=findings)
-    reply = await works.world.findings().RecordConflicts(request)
-    await many(party, 20)
-    await asyncio.sleep(1.0)
-
-    assert len({each.conflict_id for each in reply.findings}) == 500
-    assert len(await in_order(party)) == 20
 
 
 async def test_a_nuance_waits_for_the_agents_review(works: Dissonant, party: Party) -> None:

@@ -15,6 +15,7 @@ from concord_client import Client, credentials
 from concord_client.credentials import Target
 from concord_embedded import doctor
 from concord_search.adapters.edge import shard
+from concord_testing.scraping import two_free_ports
 from concord_testing.up_process import Spawned, clean_environ, ran, spawned
 
 STORE = Path("graph", "graph.db")
@@ -39,7 +40,7 @@ def examined(
 ) -> tuple[int, bool, list[Finding]]:
     """Run the doctor; return its status, whether a system runs, and what it found."""
     environ = clean_environ() | {"CONCORD_DATA": str(data)} | dict(settings or {})
-    done = ran("doctor", "--json", "--port", str(port or free_port()), environ=environ)
+    done = ran("doctor", "--json", "--port", str(port or two_free_ports()), environ=environ)
     assert done.stdout, done.stderr
     said = json.loads(done.stdout)
     found = [
@@ -47,19 +48,6 @@ def examined(
         for each in said["findings"]
     ]
     return done.returncode, said["running"], found
-
-
-def free_port() -> int:
-    """Return a port that is free, with the next one."""
-    while True:
-        with socket.socket() as one, socket.socket() as next_:
-            one.bind(("127.0.0.1", 0))
-            port: int = one.getsockname()[1]
-            try:
-                next_.bind(("127.0.0.1", port + 1))
-            except (OSError, OverflowError):
-                continue
-            return port
 
 
 def test_of_a_sound_system_nothing_is_wrong(sound: Path, tmp_path: Path) -> None:
@@ -212,7 +200,7 @@ def test_what_would_keep_it_from_starting_is_found(
     sound: Path, *, settings: Mapping[str, str], is_taken: bool, about: str, problem: str
 ) -> None:
     """W7 Settings that are not valid and a port that another program has, before a start fails."""
-    port = free_port()
+    port = two_free_ports()
     held: AbstractContextManager[None] = taken(port) if is_taken else nullcontext()
     with held:
         status, _, found = examined(sound, port, settings)
@@ -241,9 +229,9 @@ def test_a_disk_without_room_and_no_directory_are_found(
 ) -> None:
     """W7 Less room than an erasure needs, and a directory that is not there."""
     monkeypatch.setattr(doctor, "LEAST_FREE", 1 << 62)
-    found = doctor.examine(sound, free_port(), {}, time.time_ns() // 1_000)
+    found = doctor.examine(sound, two_free_ports(), {}, time.time_ns() // 1_000)
     assert [each.about for each in found if each.is_wrong] == ["disk"]
-    missing = doctor.examine(tmp_path / "none", free_port(), {}, 0)
+    missing = doctor.examine(tmp_path / "none", two_free_ports(), {}, 0)
     assert [each.about for each in missing] == ["data directory"]
 
 
@@ -321,37 +309,30 @@ def delete(space: str, environ: Mapping[str, str], home: Path) -> None:
 
 def test_of_a_deleted_space_no_key_is_kept_or_drawn(sound: Path, tmp_path: Path) -> None:
     """W7 Its keys leave credentials.json with it, the next start draws no others, and the doctor
-    finds nothing wrong; the other spaces keep theirs."""
+    finds nothing wrong; the other spaces keep theirs. Where all are deleted, the doctor sees by the
+    operator's key that the services serve, or that nothing answers."""
     data = tmp_path / "data"
     shutil.copytree(sound, data)
     before = credentials.read(data / credentials.FILE_NAME)
     with spawned(data) as server:
         delete("default", server.environ, tmp_path)
         deleted = examined(data)
-    with spawned(data):
+    with spawned(data) as server:
         again = examined(data)
-    after = credentials.read(data / credentials.FILE_NAME)
+        after = credentials.read(data / credentials.FILE_NAME)
+        delete("demo", server.environ, tmp_path)
+        without = examined(data)
+    stopped = examined(data)
+    with doctor_holding(data):
+        _, _, found = examined(data)
 
-    for status, _, found in (deleted, again, examined(data)):
+    assert [each[0] for each in found if each[1]] == ["address"]
+    assert [each[0] for each in without[2]] == ["backups"]
+    for status, _, found in (deleted, again, without, stopped):
         assert (status, [each for each in found if each[1]]) == (0, [])
     for name in ("keys", "owner_keys", "enrolment_secrets"):
         held = {space: key for space, key in getattr(before, name).items() if space != "default"}
         assert getattr(after, name) == held
-
-
-def test_a_system_whose_spaces_are_all_deleted_is_looked_at(sound: Path, tmp_path: Path) -> None:
-    """W7 The operator's key is left: with it the doctor sees that the services serve, or that
-    nothing answers."""
-    data = tmp_path / "data"
-    shutil.copytree(sound, data)
-    with spawned(data) as server:
-        for space in ("default", "demo"):
-            delete(space, server.environ, tmp_path)
-        status, _, found = examined(data)
-    assert (status, [each[0] for each in found]) == (0, ["backups"])
-    with doctor_holding(data):
-        _, _, found = examined(data)
-    assert [each[0] for each in found if each[1]] == ["address"]
 
 
 def without_a_state(data: Path) -> None:
@@ -367,13 +348,13 @@ def without_a_state(data: Path) -> None:
 
 
 def test_an_index_that_differs_and_a_dead_judge_are_found(sound: Path, tmp_path: Path) -> None:
-    """S10 D1 W7 What the index lacks is found by digests, and a model that gave no answer when it
-    was asked is named."""
+    """S10 D1 W7 What the index lacks is found by digests, and counted by `status`; a model that
+    gave no answer when it was asked is named."""
     data = tmp_path / "data"
     shutil.copytree(sound, data)
     without_a_state(data)
     settings = {
-        "DISSONANCE_LLM_URL": f"http://127.0.0.1:{free_port()}/v1",
+        "DISSONANCE_LLM_URL": f"http://127.0.0.1:{two_free_ports()}/v1",
         "DISSONANCE_LLM_MODEL": "none",
         "DISSONANCE_LLM_SPACES": "default",
         "DISSONANCE_LLM_ATTEMPTS": "1",
@@ -382,6 +363,7 @@ def test_an_index_that_differs_and_a_dead_judge_are_found(sound: Path, tmp_path:
         for text in ("The meeting is at nine.", "The meeting takes place at noon."):
             assert ran("add", text, environ=server.environ).returncode == 0
         ran("check", environ=server.environ)
+        shown = ran("status", environ=server.environ).stdout
         status, _, found = examined(data)
 
     assert status == 1
@@ -393,4 +375,5 @@ def test_an_index_that_differs_and_a_dead_judge_are_found(sound: Path, tmp_path:
         ("index", "of default: not up to date, 2 memories, 1 not indexed yet"),
         ("index", "the index of default does not hold what the graph remembers"),
     ]
+    assert "2 memories, 1 not indexed yet" in shown
     assert found[-1][3] == "`concord reconcile --repair --space default`"

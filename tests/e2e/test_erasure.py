@@ -3,19 +3,16 @@
 import re
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_client import Client
-from concord_client.credentials import Target
-from concord_client.credentials import read as read_credentials
 from concord_client.importers.outcome import Draft
 from concord_client.importers.upload import Upload
-from concord_testing.up_process import Spawned, spawned
+from concord_testing.up_process import spawned
 from google.protobuf.field_mask_pb2 import FieldMask
 
 COMPLETE_WITHIN = 100.0
@@ -34,14 +31,6 @@ DOOMED = (
 EMPTY, EMPTY_SPACE = re.compile(b"\0{64,}"), b"\0" * 64
 """Files that are made long in advance hold hundreds of megabytes of nothing."""
 CONTROL = ("Kerfuffle", "Bumfuzzle", "Lollygag")
-
-
-@contextmanager
-def connected(system: Spawned) -> Iterator[Client]:
-    """A client of the running process."""
-    keys = read_credentials(system.data / "credentials.json").keys
-    with Client(Target(system.url, keys["default"])) as client:
-        yield client
 
 
 def forms(word: str) -> set[bytes]:
@@ -167,7 +156,7 @@ def nothing_is_left(data: Path) -> None:
 def test_no_byte_of_what_was_erased_is_left(tmp_path: Path) -> None:
     """M4 Must hold: while the system runs, after it has stopped, and after a start from there."""
     data = tmp_path / "data"
-    with spawned(data) as system, connected(system) as client:
+    with spawned(data) as system, system.client() as client:
         remember(client)
         relate(client)
         assert {word for word, _ in found(data, DOOMED)} == set(DOOMED), "the search finds words"
@@ -185,7 +174,7 @@ def test_no_byte_of_what_was_erased_is_left(tmp_path: Path) -> None:
         assert system.stop() == 0
     nothing_is_left(data)
 
-    with spawned(data) as system, connected(system) as client:
+    with spawned(data) as system, system.client() as client:
         assert completed(client).complete_time == receipt.complete_time
         assert read(client, "kept").content == "Kerfuffle stays."
         assert system.stop() == 0
@@ -195,7 +184,7 @@ def test_no_byte_of_what_was_erased_is_left(tmp_path: Path) -> None:
 def test_nothing_is_left_after_a_kill(tmp_path: Path) -> None:
     """M4 Must hold: killed right after the receipt was complete, nothing comes back."""
     data = tmp_path / "data"
-    with spawned(data) as system, connected(system) as client:
+    with spawned(data) as system, system.client() as client:
         remember(client)
         relate(client)
         erase(client)
@@ -207,13 +196,13 @@ def test_nothing_is_left_after_a_kill(tmp_path: Path) -> None:
 def test_an_erasure_that_a_kill_interrupted_is_completed(tmp_path: Path) -> None:
     """M4 Must hold: killed before the receipt was complete, the next start completes it."""
     data = tmp_path / "data"
-    with spawned(data) as system, connected(system) as client:
+    with spawned(data) as system, system.client() as client:
         remember(client)
         relate(client)
         erase(client)
         system.kill()
 
-    with spawned(data) as system, connected(system) as client:
+    with spawned(data) as system, system.client() as client:
         completed(client)
         nothing_is_left(data)
         assert system.stop() == 0

@@ -45,38 +45,6 @@ DECISIONS, WAITERS = 4, 20
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 
 
-@pytest.mark.parametrize("cut", ["before", "after"])
-async def test_a_restart_completes_what_was_decided(
-    cut: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """V6 Between DECIDED and EXECUTED anything may die: the effect comes once, and is recorded."""
-    keys, clock = Keys(), Clock()
-    real: Applying = GraphClient.apply
-    async with world(tmp_path, keys=keys, clock=clock) as live:
-        party = live.party()
-        await party.enrol()
-        signers = party.agent, party.human
-        proposal = await party.propose(edge_action())
-        await party.approve(proposal, AGENT)
-        monkeypatch.setattr(GraphClient, "apply", never if cut == "before" else lost(real))
-
-        waiting = await party.approve(proposal, HUMAN)
-
-        assert waiting.status == STATUS.PROPOSAL_STATUS_APPROVED
-        assert (await party.edge("agent", "VALUES", "honesty") is None) == (cut == "before")
-    monkeypatch.setattr(GraphClient, "apply", real)
-    async with world(tmp_path, keys=keys, clock=clock) as live:
-        party = live.party()
-        party.agent, party.human = signers
-        done = await ended(party, proposal)
-
-        assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
-        assert await party.edge("agent", "VALUES", "honesty") is not None
-        told = await party.actions()
-        assert told.count("SMF_EXECUTE") == 1
-        assert (await party.verified()).executed == 1
-
-
 async def test_an_answer_that_was_lost_is_asked_for_however_late(
     party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:

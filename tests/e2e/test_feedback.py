@@ -117,23 +117,6 @@ async def test_a_search_asks_for_feedback_and_takes_one_vote_a_principal(voters:
     assert unsaid.new_vote_count == 2
 
 
-async def test_one_vote_moves_no_ranking(voters: Voters) -> None:
-    """S7 Not the weight, not the order, not a score."""
-    token = await voters.running.add(
-        type_pb2.Memory(id="dog", content="The dog is called Rex."),
-        type_pb2.Memory(id="cat", content="The cat fears the dog."),
-    )
-    fresh = type_pb2.Consistency(at_least_as_fresh=token)
-    before = await search(voters.running, consistency=fresh, peek=True)
-
-    await voters.vote("ada", UNHELPFUL, first=False)
-
-    after = await search(voters.running, consistency=fresh, peek=True)
-    order = [[each.memory.id for each in reply.results] for reply in (before, after)]
-    assert order[0] == order[1]
-    assert before.constitutive_weight == after.constitutive_weight == 2
-
-
 async def test_fifty_votes_of_two_move_the_weight_once_and_it_can_be_taken_back(
     voters: Voters,
 ) -> None:

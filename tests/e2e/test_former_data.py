@@ -8,7 +8,6 @@ import asyncio
 import json
 import sqlite3
 import subprocess
-import sys
 import tarfile
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +18,7 @@ from concord.graph.v1 import memory_pb2
 from concord_client.client import AsyncClient
 from concord_client.credentials import Target
 from concord_embedded import Running, running
+from concord_testing.up_process import ran
 
 WRITTEN = Path(__file__).with_name("former_data") / "data.tar.xz"
 
@@ -33,14 +33,8 @@ def unpacked(folder: Path) -> Path:
 
 def concord(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command of today's command line."""
-    return subprocess.run(
-        [sys.executable, "-m", "concord_client", "--data", str(data), *arguments],
-        env={"CONCORD_STATE": str(data.parent / "state.json"), "HOME": str(data.parent)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    environ = {"CONCORD_STATE": str(data.parent / "state.json"), "HOME": str(data.parent)}
+    return ran("--data", str(data), *arguments, environ=environ)
 
 
 def schema(file: Path) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,15 +23,13 @@ from governed_world import (
     CONSTITUTIVE,
     HUMAN,
     STATUS,
-    Clock,
-    Keys,
     Party,
     World,
     edge_action,
     eventually,
     request_id,
-    world,
 )
+from older_graph import Copies
 from writing import salt, to_add
 
 PENDING, EXECUTED = STATUS.PROPOSAL_STATUS_PENDING, STATUS.PROPOSAL_STATUS_EXECUTED
@@ -192,31 +190,6 @@ async def a_revocation(party: Party) -> Deed:
 DEEDS = (a_change, a_change_by_the_agent, an_undo, a_key, an_erasure, a_revocation)
 
 
-class Lives:
-    """A space that goes on over restarts, with the principals' keys as they stand."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._keys, self._clock = folder, Keys(), Clock()
-        self._party: Party | None = None
-
-    @asynccontextmanager
-    async def begun(self) -> AsyncIterator[tuple[World, Party, pytest.MonkeyPatch]]:
-        """Start the system over what is on the disk; what is patched lasts to its end."""
-        running = world(self._folder, keys=self._keys, clock=self._clock)
-        with pytest.MonkeyPatch.context() as patch:
-            async with running as live:
-                yield live, await self._of(live), patch
-
-    async def _of(self, live: World) -> Party:
-        party = live.party()
-        if self._party is None:
-            await party.enrol()
-        else:
-            party.agent, party.human = self._party.agent, self._party.human
-        self._party = party
-        return party
-
-
 async def settled(live: World, party: Party) -> None:
     """Wait until every decision has its end and the log tells of all that graph did."""
 
@@ -248,9 +221,11 @@ async def test_what_dies_after_any_commit_is_whole_after_it(
     """V6 V8 A1 M4 Must hold: the system dies after its first commit for a deed, after its second,
     and so on to its last; begun again there is no effect without its entry, none is told without
     its effect, and asking once more comes to the end, once."""
-    lives, deed, outcomes, alive = Lives(tmp_path), None, [], False
+    scene, deed, outcomes, alive = Copies(tmp_path), None, [], False
     for commits in range(MOST_COMMITS):
-        async with lives.begun() as (live, party, patch):
+        async with AsyncExitStack() as life:
+            patch = life.enter_context(pytest.MonkeyPatch.context())  # to the end of the system
+            live, party = await life.enter_async_context(scene.enrolled())
             if deed is not None:
                 outcomes.append(await demand_whole(live, party, deed))
                 await deed.ask(party)

@@ -7,12 +7,7 @@ from pathlib import Path
 
 import pytest
 from composed_processes import SERVICES, composed
-from concord.graph.v1 import memory_pb2
-from concord.search.v1 import search_pb2
-from concord.type.v1 import type_pb2
 from concord_chassis.server.probe import serves
-from concord_client import AsyncClient
-from concord_client.credentials import Target
 from concord_testing import neo4j_server, qdrant_server
 from concord_testing.relay import relay
 from concord_testing.scraping import free_port
@@ -62,11 +57,4 @@ async def test_all_services_start_before_their_stores_and_recover_by_themselves(
 
             assert {each: system.running[each].pid for each in SERVICES} == started
             assert all(each.returncode is None for each in system.running.values())
-            known = system.credentials
-            async with AsyncClient(Target(known.url, known.keys["default"])) as concord:
-                memory = type_pb2.Memory(id="tea", content="Tea is served at four.")
-                added = await concord.memory.AddMemory(memory_pb2.AddMemoryRequest(memory=memory))
-                fresh = type_pb2.Consistency(at_least_as_fresh=added.token)
-                request = search_pb2.SearchRequest(query="when is tea?", consistency=fresh)
-                found = await concord.search.Search(request)
-            assert [each.memory.id for each in found.results] == ["tea"]
+            assert await system.found() == ["tea"]

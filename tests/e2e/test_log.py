@@ -4,7 +4,6 @@ import json
 import os
 import random
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from concord.governance.v1 import audit_pb2, principal_pb2
@@ -13,8 +12,7 @@ from concord_attestation.checkpoint import read_checkpoint
 from concord_attestation.tree import leaf_hash, verify_consistency, verify_inclusion
 from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
 from concord_client.trust.audit.replay import Replay
-from governed_world import AGENT, HUMAN, Keys, Party, World, edge_action, eventually, refused, world
-from writing import to_delete_edge
+from governed_world import AGENT, HUMAN, Party, World, edge_action, eventually, refused
 
 _PRINCIPALS = principal_pb2.GetPrincipalsRequest()
 
@@ -32,32 +30,6 @@ async def checkpoint(party: Party) -> str:
 async def until(party: Party, action: str) -> list[str]:
     """Wait until the log tells of an action; return all that it tells."""
     return await eventually(party.actions, lambda told: action in told)
-
-
-async def test_every_step_is_in_the_log(party: Party) -> None:
-    """A1 A proposal's steps and graph's own write are entries, each once, in order."""
-    await until(party, "GENESIS")
-    await party.decide(await party.propose(edge_action()))
-
-    told = await until(party, "WRITE_SUCCESS")
-
-    assert told.count("WRITE_SUCCESS") == 1
-    steps = [name for name in told if name.startswith("SMF")]
-    assert steps == ["SMF_PROPOSE", "SMF_APPROVE", "SMF_APPROVE", "SMF_DECIDE", "SMF_EXECUTE"]
-
-
-async def test_refused_attempts_are_in_the_log(party: Party) -> None:
-    """A1 G4 Who tries to change or delete something constitutive alone is refused and recorded."""
-    await party.decide(await party.propose(edge_action()))
-    edge = await party.edge("agent", "VALUES", "honesty")
-    assert edge is not None
-    delete = to_delete_edge(edge)
-
-    await refused(party.graph.DeleteEdge(delete))
-
-    await until(party, "DELETE_ATTEMPT")
-    (entry,) = await party.entries(actions=[audit_pb2.AUDIT_ACTION_DELETE_ATTEMPT])
-    assert (entry.item_id, entry.principal, entry.blocked) == (edge.id, "agent", True)
 
 
 async def test_the_log_verifies_offline_and_its_rules_replay(party: Party) -> None:
@@ -119,27 +91,6 @@ async def test_listing_filters_and_pages(party: Party) -> None:
         if not token:
             break
     assert paged == everything
-
-
-async def test_the_log_goes_on_after_a_restart_without_repeating_itself(tmp_path: Path) -> None:
-    """A1 A2 Graph's events are appended exactly once, also over restarts; the log extends."""
-    keys = Keys()
-    async with world(tmp_path, keys=keys) as live:
-        party = live.party()
-        await party.enrol()
-        signers = party.agent, party.human
-        await party.decide(await party.propose(edge_action()))
-        before = await until(party, "WRITE_SUCCESS")
-        note = await checkpoint(party)
-    async with world(tmp_path, keys=keys) as live:
-        party = live.party()
-        party.agent, party.human = signers
-        await party.decide(await party.propose(edge_action(target="tea")))
-        told = await eventually(party.actions, lambda told: told.count("WRITE_SUCCESS") == 2)
-
-        assert told[: len(before)] == before
-        assert told.count("WRITE_SUCCESS") == 2
-        assert (await party.verified(checkpoint=note)).executed == 2
 
 
 MOST_OPEN = 100

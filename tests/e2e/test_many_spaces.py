@@ -20,12 +20,14 @@ from concord_chassis.observe.log import json_lines
 from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.clients.service_calls import feed_token
 from concord_dissonance.ports.feed import Position
+from concord_embedded import Running
 from concord_governance.domain.access import MOST_SPACES
+from concord_governance.usecases import graph_feed
 from concord_governance.usecases import spaces as making
 from concord_graph.servicer.feed import Context, FeedServicer
+from concord_testing.command_line import CommandLine
 from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import SECONDS
-from concord_testing.up_process import ran, spawned
 from governed_world import Clock, Keys, eventually, reason_of, refused, request_id, world
 from search_over_graph import TwoServers, run
 
@@ -204,21 +206,22 @@ async def test_dissonance_follows_over_several_streams(tmp_path: Path, named: li
     assert 2 in named
 
 
-def test_status_and_doctor_say_that_there_are_too_many(tmp_path: Path) -> None:
+async def test_status_and_doctor_say_that_there_are_too_many(
+    own_system: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """W7 Somebody who looks at an installation hears that no more spaces can be made."""
-    with spawned(tmp_path / "data") as server:
-        assert server.stop() == 0
-    spaces_of_before(tmp_path / "data" / "governance" / "ledger.db", MOST_SPACES)
-    with spawned(tmp_path / "data") as server:
-        page = ran("status", environ=server.environ)
-        status = ran("--json", "status", environ=server.environ)
-        doctor = ran("doctor", "--json", environ=server.environ)
-        made = ran("space", "create", "more", environ=server.environ)
+    for module in (making, graph_feed):
+        monkeypatch.setattr(module, "MOST_SPACES", 2)
+    concord = CommandLine({"CONCORD_DATA": str(own_system.data.root)})
+    page = await asyncio.to_thread(concord, "status")
+    status = await asyncio.to_thread(concord, "--json", "status")
+    doctor = await asyncio.to_thread(concord, "doctor", "--json")
+    made = await asyncio.to_thread(concord, "space", "create", "more")
 
-    assert page.returncode == 0
+    assert page.exit_code == 0
     assert "too many spaces" in page.stdout
     assert json.loads(status.stdout)["tooManySpaces"] is True
     found = [each for each in json.loads(doctor.stdout)["findings"] if each["about"] == "spaces"]
     assert [each["is_wrong"] for each in found] == [False]
-    assert made.returncode == 1
-    assert "9,000" in made.stderr
+    assert made.exit_code == 1
+    assert "there are 2 spaces or more" in made.stderr

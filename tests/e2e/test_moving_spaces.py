@@ -14,7 +14,8 @@ from concord_client.credentials import Target, read
 from concord_client.transfer import read_export
 from concord_client.trust import signing
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import Spawned, ran, spawned
+from concord_testing.up_process import Spawned, spawned
+from running_system import add, found
 
 TEXTS = {
     "old": "The office is in Hamburg.",
@@ -22,37 +23,15 @@ TEXTS = {
     "tea": "Tea is at four.",
 }
 HOUR = timedelta(hours=1)
-NOWHERE = {
-    **{"SEARCH_EMBEDDER": "openai", "SEARCH_OPENAI_URL": "http://127.0.0.1:1/v1"},
-    **{"SEARCH_OPENAI_MODEL": "none", "SEARCH_OPENAI_DIMENSION": "8"},
-}
-"""An endpoint for embeddings where nothing listens."""
-
-
-def client_of(system: Spawned, space: str = "default") -> Client:
-    """A client of the running process."""
-    return Client(Target(system.url, read(system.data / "credentials.json").keys[space]))
 
 
 def furnish(client: Client) -> None:
     """Remember some texts, and forget one."""
     for memory_id, content in TEXTS.items():
-        memory = type_pb2.Memory(id=memory_id, content=content)
-        client.memory.AddMemory(memory_pb2.AddMemoryRequest(memory=memory))
+        add(client, memory_id, content)
     memory = type_pb2.Memory(id="gone", content="The office has a cat.")
     gone = client.memory.AddMemory(memory_pb2.AddMemoryRequest(memory=memory)).memory
     client.memory.ForgetMemory(memory_pb2.ForgetMemoryRequest(id=gone.id, etag=gone.etag))
-
-
-def found(client: Client, query: str, token: str = "", **fields: object) -> list[str]:
-    """The ids that a search finds."""
-    request = search_pb2.SearchRequest(
-        query=query,
-        consistency=type_pb2.Consistency(at_least_as_fresh=token),
-        peek=True,
-        **fields,  # type: ignore[arg-type] # a test's own fields
-    )
-    return [result.memory.id for result in client.search.Search(request).results]
 
 
 def exported(client: Client, form: str = "STATE") -> list[str]:
@@ -65,7 +44,7 @@ def exported(client: Client, form: str = "STATE") -> list[str]:
 def test_search_follows_an_import(tmp_path: Path) -> None:
     """G15 S10 An imported space is indexed like any other: as of now, of then, and after a stop."""
     file = tmp_path / "space.jsonl"
-    with spawned(tmp_path / "data") as system, client_of(system) as client:
+    with spawned(tmp_path / "data") as system, system.client() as client:
         concord = CommandLine(system.environ)
         furnish(client)
         between = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id="new")).memory.create_time
@@ -74,7 +53,7 @@ def test_search_follows_an_import(tmp_path: Path) -> None:
             space_pb2.ImportSpaceResponse, "--space", "demo", "import-space", str(file)
         )
 
-        with client_of(system, "demo") as there:
+        with system.client("demo") as there:
             assert found(there, "where is the office", reply.token)[0] == "new"
             assert "gone" not in found(there, "the office cat", page_size=10)
             then = type_pb2.AsOf(record_time=between)
@@ -85,7 +64,7 @@ def test_search_follows_an_import(tmp_path: Path) -> None:
             assert (status.parked_changes, status.applied_seq) == (0, status.head_seq)
             assert exported(there) == exported(client)
         assert system.stop() == 0
-    with spawned(tmp_path / "data") as system, client_of(system, "demo") as there:
+    with spawned(tmp_path / "data") as system, system.client("demo") as there:
         assert found(there, "when is tea", reply.token)[0] == "tea"
         head, *lines = exported(there, "FULL")
         former, *before = file.read_text("utf-8").splitlines()
@@ -116,13 +95,13 @@ def enrolled(system: Spawned) -> tuple[signing.Signer, signing.Signer]:
 def test_what_both_agreed_to_moves_to_another_system(tmp_path: Path) -> None:
     """G15 V5 With what both have signed, and not without; each signs where its key is."""
     file, grant = tmp_path / "space.jsonl", tmp_path / "grant.json"
-    with spawned(tmp_path / "here") as system, client_of(system) as client:
+    with spawned(tmp_path / "here") as system, system.client() as client:
         agent, human = enrolled(system)
         furnish(client)
         before = exported(client)
         concord = CommandLine(system.environ)
         assert concord("export", "--form", "full", "--out", str(file)).exit_code == 0
-    with spawned(tmp_path / "there") as system, client_of(system) as client:
+    with spawned(tmp_path / "there") as system, system.client() as client:
         concord = CommandLine(system.environ)
         unsigned = concord("import-space", str(file))
         assert unsigned.exit_code == 1
@@ -153,7 +132,7 @@ def test_what_both_agreed_to_moves_to_another_system(tmp_path: Path) -> None:
 def test_what_is_no_export_is_told(tmp_path: Path) -> None:
     """W4 Another file, and one of the state form, say in a sentence what to do."""
     state = tmp_path / "state.jsonl"
-    with spawned(tmp_path / "data") as system, client_of(system) as client:
+    with spawned(tmp_path / "data") as system, system.client() as client:
         furnish(client)
         concord = CommandLine(system.environ)
         assert concord("export", "--out", str(state)).exit_code == 0
@@ -164,24 +143,3 @@ def test_what_is_no_export_is_told(tmp_path: Path) -> None:
         drawn = concord.done("export", "--form", "dot")
         assert drawn.startswith("digraph concord {\n")
         assert '"new" -> "old"' in drawn
-
-
-def test_what_is_not_indexed_yet_is_counted(tmp_path: Path) -> None:
-    """W7 S10 While no embeddings come, `status` and the doctor count the memories that search does
-    not find."""
-    memory = type_pb2.Memory(content="The harbour opens at seven.")
-    with spawned(tmp_path / "data", settings=NOWHERE) as server:
-        with client_of(server) as client:  # the command would wait for the index
-            client.memory.AddMemory(memory_pb2.AddMemoryRequest(memory=memory))
-        shown = ran("status", environ=server.environ).stdout
-        asked = json.loads(ran("status", "--json", environ=server.environ).stdout)
-        done = ran("doctor", "--json", environ=server.environ)
-
-    assert "1 change behind, 0 memories, 1 not indexed yet" in shown
-    assert "up to date" not in shown
-    assert asked["notIndexed"] == 1
-    found = [each for each in json.loads(done.stdout)["findings"] if each["about"] == "index"]
-    assert [each["problem"] for each in found if each["is_wrong"]] == [
-        "of default: 1 change behind, 0 memories, 1 not indexed yet"
-    ]
-    assert done.returncode == 1

@@ -7,16 +7,13 @@ from pathlib import Path
 
 import grpc
 import pytest
-from concord.graph.v1.memory_pb2 import AddMemoryRequest
-from concord.search.v1.search_pb2 import SearchRequest
-from concord.type.v1.type_pb2 import Consistency, Memory
 from concord_client import Client, Refused
-from concord_client.credentials import Target, read
 from concord_testing import qdrant_server
 from concord_testing.command_line import CommandLine
 from concord_testing.polling import SECONDS
 from concord_testing.qdrant_server import LocalQdrant
-from concord_testing.up_process import Spawned, spawned
+from concord_testing.up_process import spawned
+from running_system import add, found
 
 pytestmark = pytest.mark.qdrant
 
@@ -31,24 +28,6 @@ def server(tmp_path: Path) -> Iterator[LocalQdrant]:
 def settings(server: LocalQdrant) -> dict[str, str]:
     """What chooses that server."""
     return {"INDEX_STORE": "qdrant", "QDRANT_URL": server.url, "QDRANT_TIMEOUT": "1"}
-
-
-def connected(system: Spawned) -> Client:
-    """A client of the running process."""
-    return Client(Target(system.url, read(system.data / "credentials.json").keys["default"]))
-
-
-def add(client: Client, memory_id: str, content: str) -> str:
-    """Remembers a text; returns the token of the write."""
-    memory = Memory(id=memory_id, content=content)
-    return client.memory.AddMemory(AddMemoryRequest(memory=memory)).token
-
-
-def found(client: Client, query: str, token: str = "") -> list[str]:
-    """The ids that a search finds which has seen the write `token`."""
-    seen = Consistency(at_least_as_fresh=token)
-    reply = client.search.Search(SearchRequest(query=query, consistency=seen, peek=True))
-    return [result.memory.id for result in reply.results]
 
 
 def until_found(client: Client, query: str, token: str) -> list[str]:
@@ -69,7 +48,7 @@ def test_writes_go_on_without_the_server_and_are_found_after(
     """S10 Qdrant gone: a typed error, honest health, no lost write, and the index catches up."""
     with spawned(tmp_path / "data", settings=settings(server)) as system:
         concord = CommandLine(system.environ)
-        with connected(system) as client:
+        with system.client() as client:
             token = add(client, "office", "The office is in Bremen.")
             assert found(client, "where is the office", token) == ["office"]
             server.kill()
@@ -96,7 +75,7 @@ def test_what_was_indexed_is_there_after_a_restart_of_both(
 ) -> None:
     """S10 `concord up` stopped and the server killed: both start, and nothing is missing."""
     with spawned(tmp_path / "data", settings=settings(server)) as system:
-        with connected(system) as client:
+        with system.client() as client:
             token = add(client, "office", "The office is in Bremen.")
             found(client, "office", token)
         assert system.stop() == 0
@@ -104,7 +83,7 @@ def test_what_was_indexed_is_there_after_a_restart_of_both(
     server.start()
     with (
         spawned(tmp_path / "data", settings=settings(server)) as system,
-        connected(system) as client,
+        system.client() as client,
     ):
         assert found(client, "where is the office", token) == ["office"]
 

@@ -2,12 +2,13 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from concord_gateway.config import Config
 from concord_gateway.contracts import services
 from concord_governance import config as governance_config
 from concord_graph.config import GraphConfig, StoreChoice
-from concord_testing.up_process import Spawned, spawned
+from concord_testing.up_process import Spawned, ran, spawned
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
@@ -58,20 +59,30 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("desk")
 
 
-def run(system: Spawned, command: list[str], folder: Path = ROOT) -> str:
-    """What a command prints; it must succeed."""
+PLAIN = re.compile(r"concord [^|<>$`;&()*]*")
+"""A command that needs no shell: a process that has loaded its modules runs it."""
+
+
+def run(
+    system: Spawned, command: list[str], folder: Path = ROOT, more: Mapping[str, str] | None = None
+) -> str:
+    """What a command prints; it must succeed. `more`: further variables."""
     keys = str(system.data.parent / "home")
     home = {"XDG_CONFIG_HOME": keys, "CONCORD_STATE": f"{keys}/state.json"}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env=system.environ | {"PATH": path} | home,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    environ = system.environ | {"PATH": path} | home | dict(more or {})
+    if PLAIN.fullmatch(command[-1]):
+        done = ran(*shlex.split(command[-1])[1:], environ=environ, folder=folder)
+    else:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=200,
+            check=False,
+        )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -104,12 +115,13 @@ def told(system: Spawned, folder: Path) -> dict[tuple[str, int], list[Step]]:
 
 
 def _typed(system: Spawned, folder: Path, typed: str) -> Iterator[Step]:
-    exported = ""  # a terminal keeps what was exported; here each command has a shell of its own
+    exported = {}  # a terminal keeps what was exported; here each command has a shell of its own
     for step in re.split(r"^\$ ", typed, flags=re.M)[1:]:
         command, _, shown = step.partition("\n")
         if command.startswith("export "):
-            exported += f"{command}; "
-        printed = run(system, ["bash", "-c", exported + command], folder)
+            name, _, exported_value = shlex.split(command)[1].partition("=")
+            exported[name] = exported_value
+        printed = run(system, ["bash", "-c", command], folder, exported)
         yield Step(command, printed, shown)
 
 

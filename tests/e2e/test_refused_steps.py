@@ -128,17 +128,11 @@ async def test_each_of_many_that_is_refused_is_an_entry(party: Party) -> None:
     """A1 V7 What is constitutive, in a bulk of others; a dry run tries nothing and writes none."""
     both = await party.propose(edge_action())
     plain = await party.propose(edge_action(edge_type=DESCRIPTIVE, target="tea"))
-    items = [
-        proposal_pb2.ApproveItem(proposal_id=each.id, consent=party.consent(each, AGENT))
-        for each in (both, plain)
-    ]
+    given = [(each, party.consent(each, AGENT)) for each in (both, plain)]
 
     for dry_run in (True, False):
-        request = proposal_pb2.BulkApproveRequest(
-            request_id=request_id(), items=items, dry_run=dry_run
-        )
-        reply = await party.proposals.BulkApprove(request)
-        assert reply.outcomes[0].reason == "ERROR_REASON_BULK_FORBIDDEN"
+        outcomes = await party.bulk(*given, dry_run=dry_run)
+        assert outcomes[0] == (0, "ERROR_REASON_BULK_FORBIDDEN")
 
     told = await _blocked(party)
     assert [(_named(each), each.proposal_id) for each in told] == [(ENVELOPE, both.id)]

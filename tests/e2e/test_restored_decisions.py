@@ -20,9 +20,7 @@ APPROVED = STATUS.PROPOSAL_STATUS_APPROVED
 
 async def decided(scene: Copies) -> proposal_pb2.Proposal:
     """Have both agree, and the system stopped before graph is asked."""
-    async with scene.world() as live:
-        await scene.party(live).enrol()
-        party = scene.party(live)
+    async with scene.enrolled() as (_, party):
         waiting = await party.approve(await party.propose(edge_action(target="tea")), AGENT)
     with pytest.MonkeyPatch.context() as patch:
         async with scene.world() as live:
@@ -56,7 +54,7 @@ async def test_a_decision_goes_on_unless_it_was_done_since(
     later: list[Receipts] = []
     if was_done:
         since = Copies(tmp_path / "since", scene.keys, scene.clock)
-        since._signers = scene._signers
+        since.parties = scene.parties
         shutil.copytree(scene.folder, since.folder)
         assert await ended(since, proposal) == (EXECUTED, True, False)
         later = [known_of(since.folder)]

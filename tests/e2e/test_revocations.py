@@ -21,14 +21,11 @@ from governed_world import (
     AGENT,
     HUMAN,
     STATUS,
-    Clock,
-    Keys,
     Party,
     edge_action,
     reason_of,
     refused,
     request_id,
-    world,
 )
 from imported_world import moved
 
@@ -73,55 +70,6 @@ async def test_a_revocation_is_told_once_in_graphs_order(party: Party) -> None:
     assert told["properties"]["graph_seq"] > 3
     assert told["properties"]["caller"] == "governance"
     await party.verified()
-
-
-@pytest.mark.parametrize("cut", ["before graph burns", "before the log hears of it"])
-async def test_a_revocation_survives_a_crash(
-    cut: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """V6 A1 Governance dies between graph's burn and its own ledger: the log tells of the
-    revocation all the same, once, and who asks again with the same request is told that it is
-    so."""
-    keys, clock = Keys(), Clock()
-    async with world(tmp_path, keys=keys, clock=clock) as live:
-        party = live.party()
-        await party.enrol()
-        signers = party.agent, party.human
-        proposal, consent = await given(party, AGENT)
-        request = proposal_pb2.RevokeConsentRequest(
-            request_id=request_id(),
-            proposal_id=proposal.id,
-            revocation=party.revocation(proposal, AGENT, consent),
-        )
-        with monkeypatch.context() as patch:
-            patch.setattr(GraphClient, "revoke", _cut(cut))
-            async with unfollowed():
-                failure = await refused(party.proposals.RevokeConsent(request))
-        assert reason_of(failure) == ("UNAVAILABLE", "")
-    async with world(tmp_path, keys=keys, clock=clock) as live:
-        party = live.party()
-        party.agent, party.human = signers
-        if cut == "before the log hears of it":
-            await revocations(party)
-
-        reply = await party.proposals.RevokeConsent(request)
-
-        assert [each.revoked for each in reply.proposal.consents] == [True]
-        assert len(await revocations(party)) == 1
-        assert (await party.approve(proposal, HUMAN)).status == PENDING
-        assert (await party.approve(proposal, AGENT)).status == EXECUTED
-        assert (await party.verified()).executed == 1
-
-
-def _cut(where: str) -> Any:
-    real = GraphClient.revoke
-
-    async def cut(self: GraphClient, *args: Any) -> tuple[str, int]:
-        if where != "before graph burns":
-            await real(self, *args)
-        raise GraphUnavailable("cut off")
-
-    return cut
 
 
 async def test_what_is_revoked_at_graph_itself_is_in_the_log(party: Party) -> None:

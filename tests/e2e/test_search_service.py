@@ -1,6 +1,7 @@
 """Search through gRPC, over the real graph, the real index and the real model."""
 
 import asyncio
+from typing import Any
 
 import grpc
 import pytest
@@ -10,7 +11,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import Failure, from_rpc_error
 from concord_chassis.call.opaque import seal, unseal
 from concord_testing.polling import until
-from google.protobuf.struct_pb2 import Struct
+from google.protobuf.json_format import ParseDict
 from search_over_graph import TwoServers
 
 Memory = type_pb2.Memory
@@ -88,12 +89,15 @@ async def test_a_search_reads_its_page_in_its_session(running: TwoServers) -> No
 
 
 async def test_each_result_explains_itself(running: TwoServers) -> None:
-    """S3, S4 contributions sum to the composite; the raw cosine stands beside, unblended."""
+    """S3, S4 contributions sum to the composite, by which results come; the raw cosine stands
+    beside, unblended."""
     token = await running.add(DOG, OFFICE, PAY)
 
     reply = await search(running, "Where is the Berlin office?", fresh=token, domain="work.hr")
 
     assert ids(reply)[0] == "office"
+    scores = [result.composite_score for result in reply.results]
+    assert scores == sorted(scores, reverse=True)
     for result in reply.results:
         parts = result.explanation.signals
         assert sum(part.contribution for part in parts) == pytest.approx(result.composite_score)
@@ -109,17 +113,6 @@ async def test_each_result_explains_itself(running: TwoServers) -> None:
     assert "berlin" in top["concept_overlap"].reason
     assert top["domain_match"].score == 0.5
     assert "never read" in top["authority"].reason
-
-
-async def test_results_come_by_composite(running: TwoServers) -> None:
-    """S3 the composite is the sort key."""
-    token = await running.add(DOG, OFFICE, PAY)
-
-    reply = await search(running, "office dog salary", fresh=token)
-
-    scores = [result.composite_score for result in reply.results]
-    assert len(scores) == 3
-    assert scores == sorted(scores, reverse=True)
 
 
 async def test_the_reply_carries_its_band_lines_and_next_action(running: TwoServers) -> None:
@@ -246,38 +239,6 @@ async def history_pages(
     return pages
 
 
-async def test_deleting_the_newer_memory_makes_the_older_current_again(
-    running: TwoServers,
-) -> None:
-    """T2 derived, never stored by hand."""
-    await running.add(DOG, NEW_DOG)
-    stub = running.memories()
-    got = await stub.GetMemory(memory_pb2.GetMemoryRequest(id="dog-2"))
-    forgotten = await stub.ForgetMemory(
-        memory_pb2.ForgetMemoryRequest(request_id="f", id="dog-2", etag=got.memory.etag)
-    )
-
-    reply = await search(running, "dog called", fresh=forgotten.token)
-
-    assert ids(reply) == ["dog"]
-
-
-async def test_an_update_is_found_by_its_new_words(running: TwoServers) -> None:
-    """M4 update re-embeds and keeps the id."""
-    await running.add(DOG, OFFICE)
-    stub = running.memories()
-    got = await stub.GetMemory(memory_pb2.GetMemoryRequest(id="office"))
-    request = memory_pb2.UpdateMemoryRequest(request_id="u", memory=got.memory)
-    request.memory.content = "The bakery sells fresh bread."
-    request.update_mask.paths.append("content")
-    updated = await stub.UpdateMemory(request)
-
-    reply = await search(running, "where to buy bread?", fresh=updated.token)
-
-    assert ids(reply)[0] == "office"
-    assert reply.results[0].memory.content == "The bakery sells fresh bread."
-
-
 async def test_pages_follow_one_another_without_overlap(running: TwoServers) -> None:
     """S3 a page token is bound to its query and freezes its now."""
     memories = [Memory(id=f"m{at}", content=f"note number {at} about rivers") for at in range(7)]
@@ -309,138 +270,81 @@ async def test_a_page_token_of_another_query_is_refused(running: TwoServers) -> 
         assert failure.reason == "ERROR_REASON_PAGE_TOKEN_INVALID"
 
 
-@pytest.mark.parametrize(
-    ("wanted", "expected"),
-    [
-        (search_pb2.SearchFilter(tags_any=["pet", "x"]), {"dog"}),
-        (search_pb2.SearchFilter(tags_none=["pet"]), {"office", "pay"}),
-        (search_pb2.SearchFilter(domain="work"), {"office", "pay"}),
-        (search_pb2.SearchFilter(kinds=[type_pb2.MEMORY_KIND_PLAN]), set()),
-        (search_pb2.SearchFilter(concepts=["Offices"]), {"office"}),
-        (
-            search_pb2.SearchFilter(
-                any_of=[
-                    search_pb2.SearchFilter(tags_all=["pet"]),
-                    search_pb2.SearchFilter(domain="work.hr"),
-                ]
-            ),
-            {"dog", "pay"},
-        ),
-        (search_pb2.SearchFilter(none_of=[search_pb2.SearchFilter(domain="work")]), {"dog"}),
-    ],
-)
-async def test_filters_apply_before_anything_is_ranked(
-    running: TwoServers, wanted: search_pb2.SearchFilter, expected: set[str]
-) -> None:
-    """S2 filters by tag, domain, kind, concept, with and/or/not."""
-    token = await running.add(DOG, OFFICE, PAY)
-
-    reply = await search(running, "dog office salary", fresh=token, filter=wanted)
-
-    assert set(ids(reply)) == expected
-
-
-def _struct(**values: str | float | bool | None) -> Struct:
-    message = Struct()
-    message.update(values)
-    return message
-
-
-@pytest.mark.parametrize(
-    ("properties", "expected"),
-    [
-        (_struct(status="open"), {"one", "two"}),
-        (_struct(status="open", votes=3), {"one"}),
-        (_struct(votes="3"), set()),
-        (_struct(pinned=True), {"two"}),
-        (_struct(pinned=1), set()),
-    ],
-)
-async def test_properties_are_filtered_by_their_very_value(
-    running: TwoServers, properties: Struct, expected: set[str]
-) -> None:
-    """M1 S2 a filter of properties: each key, with this string, number or bool."""
-    token = await running.add(
-        type_pb2.Memory(id="one", content="A tree.", properties=_struct(status="open", votes=3)),
-        type_pb2.Memory(id="two", content="Trees.", properties=_struct(status="open", pinned=True)),
-        type_pb2.Memory(id="three", content="Three trees."),
-    )
-
-    wanted = search_pb2.SearchFilter(properties=properties)
-    reply = await search(running, "trees", fresh=token, filter=wanted)
-
-    assert set(ids(reply)) == expected
+def wanting(**values: Any) -> search_pb2.SearchFilter:
+    """A filter, by the names of its fields."""
+    return ParseDict(values, search_pb2.SearchFilter())
 
 
 NFD = "scho\N{COMBINING DIAERESIS}n"
 """A word in the spelling of some file systems; graph keeps it composed."""
-
-
-@pytest.mark.parametrize(
-    ("wanted", "found"),
-    [
-        (search_pb2.SearchFilter(tags_any=[NFD]), True),
-        (search_pb2.SearchFilter(tags_all=[NFD]), True),
-        (search_pb2.SearchFilter(tags_none=[NFD]), False),
-        (search_pb2.SearchFilter(domain=NFD), True),
-        (search_pb2.SearchFilter(concepts=[NFD]), True),
-        (search_pb2.SearchFilter(source=NFD), True),
-        (search_pb2.SearchFilter(category=NFD), True),
-        (search_pb2.SearchFilter(properties=_struct(**{NFD: NFD})), True),
-        (search_pb2.SearchFilter(any_of=[search_pb2.SearchFilter(tags_any=[NFD])]), True),
-    ],
+TREE = ParseDict(
+    {
+        **{"id": "tree", "content": "A tree.", "domain": f"{NFD}.sub", "category": NFD},
+        **{"tags": [NFD], "concepts": [NFD], "sources": [{"speaker": NFD}]},
+        "properties": {NFD: NFD, "status": "open", "votes": 3, "pinned": True},
+    },
+    Memory(),
 )
-async def test_filters_compare_composed_spellings(
-    running: TwoServers, wanted: search_pb2.SearchFilter, found: bool
-) -> None:
-    """S2 a filter and the query's domain are normalised (NFC) as stored words are."""
-    token = await running.add(
-        type_pb2.Memory(
-            id="tree",
-            content="A tree.",
-            domain=f"{NFD}.sub",
-            category=NFD,
-            tags=[NFD],
-            concepts=[NFD],
-            sources=[type_pb2.Source(speaker=NFD)],
-            properties=_struct(**{NFD: NFD}),
-        )
-    )
+EVERY = {"dog", "office", "pay", "tree"}
+FILTERS: list[tuple[search_pb2.SearchFilter, set[str]]] = [
+    (wanting(tags_any=["pet", "x"]), {"dog"}),
+    (wanting(tags_none=["pet"]), EVERY - {"dog"}),
+    (wanting(domain="work"), {"office", "pay"}),
+    (wanting(kinds=["MEMORY_KIND_PLAN"]), set()),
+    (wanting(concepts=["Offices"]), {"office"}),
+    (wanting(any_of=[{"tags_all": ["pet"]}, {"domain": "work.hr"}]), {"dog", "pay"}),
+    (wanting(none_of=[{"domain": "work"}]), {"dog", "tree"}),
+    (wanting(properties={"status": "open"}), {"tree"}),
+    (wanting(properties={"status": "open", "votes": 3}), {"tree"}),
+    (wanting(properties={"votes": "3"}), set()),
+    (wanting(properties={"pinned": True}), {"tree"}),
+    (wanting(properties={"pinned": 1}), set()),
+    (wanting(tags_any=[NFD]), {"tree"}),
+    (wanting(tags_all=[NFD]), {"tree"}),
+    (wanting(tags_none=[NFD]), EVERY - {"tree"}),
+    (wanting(domain=NFD), {"tree"}),
+    (wanting(concepts=[NFD]), {"tree"}),
+    (wanting(source=NFD), {"tree"}),
+    (wanting(category=NFD), {"tree"}),
+    (wanting(properties={NFD: NFD}), {"tree"}),
+    (wanting(any_of=[{"tags_any": [NFD]}]), {"tree"}),
+]
 
-    reply = await search(running, "tree", fresh=token, filter=wanted, domain=f"{NFD}.sub")
 
-    assert ids(reply) == (["tree"] if found else [])
-    for result in reply.results:
-        signals = {part.signal_name: part.score for part in result.explanation.signals}
-        assert signals["domain_match"] == 1
+async def test_filters_apply_before_anything_is_ranked(running: TwoServers) -> None:
+    """S2 M1 By tag, domain, kind, concept, source and each property's very value, with and/or/not;
+    a filter and the query's domain are composed (NFC) as stored words are."""
+    token = await running.add(DOG, OFFICE, PAY, TREE)
+    for wanted, expected in FILTERS:
+        reply = await search(running, "dog office salary tree", fresh=token, filter=wanted)
+        assert set(ids(reply)) == expected, wanted
+
+    (tree,) = (await search(running, "tree", filter=FILTERS[-1][0], domain=f"{NFD}.sub")).results
+    signals = {part.signal_name: part.score for part in tree.explanation.signals}
+    assert signals["domain_match"] == 1
 
 
 def deep(levels: int) -> search_pb2.SearchFilter:
     """A filter nested so deep."""
-    inner = search_pb2.SearchFilter(domain="work")
+    inner = wanting(domain="work")
     for _ in range(levels):
         inner = search_pb2.SearchFilter(all_of=[inner])
     return inner
 
 
-@pytest.mark.parametrize(
-    ("wanted", "field"),
-    [
-        (search_pb2.SearchFilter(concepts=[" "]), "filter.concepts"),
-        (search_pb2.SearchFilter(properties=_struct(a=None)), "filter.properties.a"),
-        (search_pb2.SearchFilter(none_of=[search_pb2.SearchFilter()]), "filter.none_of"),
-        (deep(6), "filter.all_of[0].all_of[0].all_of[0].all_of[0].all_of[0].all_of[0]"),
-    ],
-)
-async def test_a_filter_that_cannot_be_applied_is_an_error(
-    running: TwoServers, wanted: search_pb2.SearchFilter, field: str
-) -> None:
+async def test_a_filter_that_cannot_be_applied_is_an_error(running: TwoServers) -> None:
     """S2 a filter is never ignored."""
-    failure = await refused(running, "dog", filter=wanted)
+    for wanted, field in (
+        (wanting(concepts=[" "]), "filter.concepts"),
+        (wanting(properties={"a": None}), "filter.properties.a"),
+        (wanting(none_of=[{}]), "filter.none_of"),
+        (deep(6), "filter" + ".all_of[0]" * 6),
+    ):
+        failure = await refused(running, "dog", filter=wanted)
 
-    assert failure.code == grpc.StatusCode.INVALID_ARGUMENT
-    assert failure.reason == "ERROR_REASON_FILTER_UNSUPPORTED"
-    assert [violation.field for violation in failure.violations] == [field]
+        assert failure.code == grpc.StatusCode.INVALID_ARGUMENT
+        assert failure.reason == "ERROR_REASON_FILTER_UNSUPPORTED"
+        assert [violation.field for violation in failure.violations] == [field]
 
 
 async def test_a_search_counts_as_reading_unless_it_peeks(running: TwoServers) -> None:

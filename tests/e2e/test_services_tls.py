@@ -6,31 +6,14 @@ from pathlib import Path
 
 import grpc
 from composed_processes import HOST, SERVICES, Composed, composed
-from concord.graph.v1 import memory_pb2
-from concord.search.v1 import search_pb2
-from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import TLS_REMEDY
 from concord_chassis.channel import services_tls
 from concord_chassis.server.probe import serves
-from concord_client import AsyncClient
-from concord_client.credentials import Target
 from concord_embedded import service_certificates
 
 OVERLAY = ("compose.tls.yaml",)
 ENCRYPTED = SERVICES[:4]
 """Those whom services ask; the gateway's own addresses have settings of their own."""
-
-
-async def found(system: Composed) -> list[str]:
-    """Adds a memory and searches for it, through the gateway."""
-    known = system.credentials
-    async with AsyncClient(Target(known.url, known.keys["default"])) as concord:
-        memory = type_pb2.Memory(id="tea", content="Tea is served at four.")
-        added = await concord.memory.AddMemory(memory_pb2.AddMemoryRequest(memory=memory))
-        fresh = type_pb2.Consistency(at_least_as_fresh=added.token)
-        request = search_pb2.SearchRequest(query="when is tea?", consistency=fresh)
-        reply = await concord.search.Search(request)
-    return [each.memory.id for each in reply.results]
 
 
 async def probed(system: Composed, service: str) -> int | None:
@@ -49,7 +32,7 @@ async def test_services_speak_tls_and_nobody_else_is_spoken_to(tmp_path: Path) -
     certificate, and one of another authority get no answer; the health check does."""
     async with composed(tmp_path, overlays=OVERLAY) as system:
         await system.until_serving()
-        assert await found(system) == ["tea"]
+        assert await system.found() == ["tea"]
 
         mine = services_tls.read(system.environs["graph"])
         assert mine is not None

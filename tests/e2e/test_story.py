@@ -21,7 +21,7 @@ from governed_world import (
     refused,
     request_id,
 )
-from writing import to_add, to_forget, to_update_edge, to_upsert_edge
+from writing import to_add, to_forget, to_update_edge
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 LEVEL = proposal_pb2.ApprovalLevel
@@ -191,20 +191,6 @@ async def test_proposals_have_ids_in_order_of_time(party: Party) -> None:
     assert made.int >> 80 == party.clock.now // 1000
 
 
-async def test_undo_after_later_changes_is_refused_naming_them(party: Party) -> None:
-    """V8 Conflicting later edits abort the undo, and it says which items they are of."""
-    done = await party.decide(await party.propose(edge_action(edge_type=DESCRIPTIVE)))
-    edge = await party.edge("agent", "VALUES", "honesty")
-    assert edge is not None
-    edge.weight = 0.2
-    await party.graph.UpdateEdge(to_update_edge(edge, "weight"))
-
-    failure = await refused(party.undo(done))
-
-    assert failure.reason == "ERROR_REASON_UNDO_CONFLICT"
-    assert edge.id in failure.metadata["item_ids"]
-
-
 async def test_rejection_leaves_everything_as_it_was(party: Party) -> None:
     """V7 Either required slot's rejection ends a proposal; the reason is kept; items stay."""
     before = await party.state()
@@ -259,66 +245,19 @@ async def test_an_edit_voids_earlier_consents(live: World, party: Party) -> None
     assert await party.edge("agent", "VALUES", "honesty") is None
 
 
-async def test_an_item_changed_meanwhile_fails_the_decision(party: Party) -> None:
-    """V6 Etags are part of what is signed: another version than that is FAILED, nothing done."""
-    await party.graph.UpsertEdge(
-        to_upsert_edge(edge_action(edge_type=DESCRIPTIVE).upsert_edge.edge)
-    )
-    proposal = await party.propose(edge_action())
-    assert any(item.etag for item in proposal.affected)
-    await party.approve(proposal, AGENT)
-    edge = await party.edge("agent", "VALUES", "honesty")
-    assert edge is not None
-    edge.weight = 0.3
-    await party.graph.UpdateEdge(to_update_edge(edge, "weight"))
-    before = await party.state()
-
-    failed = await party.approve(proposal, HUMAN)
-
-    assert failed.status == STATUS.PROPOSAL_STATUS_FAILED
-    assert failed.failure_reason == "ERROR_REASON_GRANT_INVALID"
-    assert before == await party.state()
-
-
 async def test_bulk_is_for_the_agents_level_alone(party: Party) -> None:
     """V7 Bulk approval has a dry run, and never takes what is constitutive."""
     small = [await party.propose(edge_action(target=name, edge_type=DESCRIPTIVE)) for name in "abc"]
     big = await party.propose(edge_action())
-    dry = proposal_pb2.BulkApproveRequest(
-        request_id=request_id(),
-        items=[proposal_pb2.ApproveItem(proposal_id=each.id) for each in (*small, big)],
-        dry_run=True,
-    )
+    outcomes = [(STATUS.PROPOSAL_STATUS_EXECUTED, "")] * 3 + [(0, "ERROR_REASON_BULK_FORBIDDEN")]
 
-    outcomes = (await party.proposals.BulkApprove(dry)).outcomes
-    assert [each.status for each in outcomes] == [STATUS.PROPOSAL_STATUS_EXECUTED] * 3 + [0]
-    assert outcomes[3].reason == "ERROR_REASON_BULK_FORBIDDEN"
+    dry = await party.bulk(*((each, b"") for each in (*small, big)), dry_run=True)
+    assert dry == outcomes
     assert (await party.get(small[0])).status == STATUS.PROPOSAL_STATUS_PENDING
 
-    real = proposal_pb2.BulkApproveRequest(
-        request_id=request_id(),
-        items=[
-            proposal_pb2.ApproveItem(proposal_id=each.id, consent=party.consent(each, AGENT))
-            for each in (*small, big)
-        ],
-    )
-    outcomes = (await party.proposals.BulkApprove(real)).outcomes
-
-    assert [each.status for each in outcomes] == [STATUS.PROPOSAL_STATUS_EXECUTED] * 3 + [0]
+    real = await party.bulk(*((each, party.consent(each, AGENT)) for each in (*small, big)))
+    assert real == outcomes
     assert (await party.get(big)).status == STATUS.PROPOSAL_STATUS_PENDING
-
-
-async def bulk(
-    party: Party, proposal: proposal_pb2.Proposal, consent: bytes, *, dry_run: bool
-) -> tuple[int, str]:
-    """Approve one proposal through the bulk door, or ask what would become of it."""
-    request = proposal_pb2.BulkApproveRequest(
-        request_id=request_id(),
-        items=[proposal_pb2.ApproveItem(proposal_id=proposal.id, consent=consent)],
-        dry_run=dry_run,
-    )
-    (outcome,) = (await party.proposals.BulkApprove(request)).outcomes
-    return outcome.status, outcome.reason
 
 
 async def _weighed(party: Party) -> None:
@@ -351,12 +290,11 @@ async def test_a_dry_run_says_what_the_real_one_does(
         "for another": party.consent(other, AGENT),
     }[envelope]
 
-    told = await bulk(party, proposal, consent, dry_run=True)
-    became = await bulk(party, proposal, consent, dry_run=False)
+    told = await party.bulk((proposal, consent), dry_run=True)
 
-    assert told == became
+    assert told == await party.bulk((proposal, consent))
     done = (STATUS.PROPOSAL_STATUS_EXECUTED, "")
-    assert (told == done) == (envelope == "the agent's" and meanwhile is _nothing)
+    assert (told == [done]) == (envelope == "the agent's" and meanwhile is _nothing)
 
 
 async def test_a_dry_run_sees_that_an_undo_has_no_object(party: Party) -> None:
@@ -365,12 +303,9 @@ async def test_a_dry_run_sees_that_an_undo_has_no_object(party: Party) -> None:
     first, second = await party.undo(done), await party.undo(done)
     await party.decide(first)
 
-    told = [
-        await bulk(party, second, party.consent(second, AGENT), dry_run=dry)
-        for dry in (True, False)
-    ]
-
-    assert told == [(0, "ERROR_REASON_UNDO_IMPOSSIBLE")] * 2
+    for dry in (True, False):
+        told = await party.bulk((second, party.consent(second, AGENT)), dry_run=dry)
+        assert told == [(0, "ERROR_REASON_UNDO_IMPOSSIBLE")]
 
 
 async def test_the_briefing_lists_what_waits(live: World, party: Party) -> None:

@@ -202,28 +202,6 @@ async def test_a_run_is_dismissed_whole(works: Dissonant) -> None:
     assert {each.id for each in (await home.detect()).conflicts} == {other.id}
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("# Opening hours 1\n\nSee the wiki.", "# Opening hours 2\n\nSee the wiki!"),
-        (
-            "See https://a.example/browse/SAIL-101 now.",
-            "See https://a.example/browse/SAIL-202 now.",
-        ),
-        ("[plan]: https://a.example/101\nPlan it.", "[plan]: https://a.example/202\nPlan it!"),
-    ],
-)
-async def test_what_is_no_sentence_is_not_compared(
-    works: Dissonant, first: str, second: str
-) -> None:
-    """D3 D13 C1 Headings, URLs and link definitions."""
-    home = works.space()
-    for text in (first, second):
-        await home.add(text, sources=[type_pb2.Source(speaker="Ada")])
-
-    assert (await home.detect()).conflicts == []
-
-
 async def written(space: Space) -> list[str]:
     """Add both sides of each pair; return their ids."""
     return [(await space.add(text)).id for pair in PAIRS for text in pair]

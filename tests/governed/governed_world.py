@@ -267,6 +267,20 @@ class Party:
         )
         return reply.proposal
 
+    async def bulk(
+        self, *given: tuple[proposal_pb2.Proposal, bytes], dry_run: bool = False
+    ) -> list[tuple[int, str]]:
+        """Approve proposals at once, each with a consent; return its status and why it is not."""
+        items = [
+            proposal_pb2.ApproveItem(proposal_id=each.id, consent=consent)
+            for each, consent in given
+        ]
+        request = proposal_pb2.BulkApproveRequest(
+            request_id=request_id(), items=items, dry_run=dry_run
+        )
+        reply = await self.proposals.BulkApprove(request)
+        return [(each.status, each.reason) for each in reply.outcomes]
+
     async def undo(self, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
         """Propose to undo an executed proposal."""
         reply = await self.proposals.UndoModification(

@@ -7,9 +7,16 @@ import io
 import json
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import chosen_store
 import grpc
@@ -19,7 +26,6 @@ from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import TokenVerifier
 from concord_chassis.observe.log import json_lines
-from concord_client.trust import signing
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.bootstrap import build as build_governance
 from concord_governance.config import LedgerConfig
@@ -43,7 +49,6 @@ from governed_world import (
 from writing import salt
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
-Signers = dict[str, tuple[signing.Signer, signing.Signer]]
 
 
 class Copies:
@@ -52,21 +57,31 @@ class Copies:
     def __init__(self, folder: Path, keys: Keys | None = None, clock: Clock | None = None) -> None:
         self.folder, self.keys, self.clock = folder, keys or Keys(), clock or Clock()
         self.told = io.StringIO()
-        self._signers: Signers = {}
+        self.parties: dict[str, Party] = {}
+        """The last party of each space."""
 
-    @asynccontextmanager
-    async def world(self) -> AsyncIterator[World]:
+    def world(self, **changed: Any) -> AbstractAsyncContextManager[World]:
         """Run graph and governance."""
         log = json_lines("governance", stream=self.told)
-        async with world(self.folder, keys=self.keys, clock=self.clock, log=log) as live:
-            yield live
+        return world(self.folder, keys=self.keys, clock=self.clock, log=log, **changed)
 
     def party(self, live: World, space: str = "one") -> Party:
         """Return a space's party, who signs as before."""
         party = live.party(space)
-        known = self._signers.setdefault(space, (party.agent, party.human))
-        party.agent, party.human = known
+        last = self.parties.get(space, party)
+        party.agent, party.human = last.agent, last.human
+        self.parties[space] = party
         return party
+
+    @asynccontextmanager
+    async def enrolled(self, **changed: Any) -> AsyncIterator[tuple[World, Party]]:
+        """Run them with the party of a space, whose genesis is performed the first time."""
+        async with self.world(**changed) as live:
+            is_new = "one" not in self.parties
+            party = self.party(live)
+            if is_new:
+                await party.enrol()
+            yield live, party
 
     def copy(self, name: str) -> None:
         """Copy graph's store, which is closed."""

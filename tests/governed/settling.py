@@ -40,22 +40,14 @@ async def plain(party: Party) -> proposal_pb2.Proposal:
 
 
 async def _settles_after_the_genesis(scene: Any) -> bool:
-    async with scene.world() as live:
-        party = live.party()
-        await party.enrol()
-        proposal = await plain(party)
-        with suppress(grpc.aio.AioRpcError):
-            await settle(party, proposal)
-        return await _is_settled(party, proposal)
+    async with scene.enrolled() as (_, party):
+        return await _settles(party, await plain(party))
 
 
 async def _settles_what_needs_both(scene: Any) -> bool:
     async with scene.world() as live:
         party = live.party()
-        proposal = await party.propose(edge_action())
-        with suppress(grpc.aio.AioRpcError):
-            await settle(party, proposal)
-        return await _is_settled(party, proposal)
+        return await _settles(party, await party.propose(edge_action()))
 
 
 async def _settles_what_was_not_read(scene: Any) -> bool:
@@ -63,9 +55,7 @@ async def _settles_what_was_not_read(scene: Any) -> bool:
         party = live.party()
         proposal = await plain(party)
         await party.revise(proposal, edge_action(target="gin", edge_type=DESCRIPTIVE))
-        with suppress(grpc.aio.AioRpcError):
-            await settle(party, proposal)
-        return await _is_settled(party, proposal)
+        return await _settles(party, proposal)
 
 
 async def _settles_an_undo_late(scene: Any) -> bool:
@@ -73,12 +63,13 @@ async def _settles_an_undo_late(scene: Any) -> bool:
         party = live.party()
         undo = await party.undo(await settle(party, await plain(party)))
         scene.clock.pass_(DAY)
-        with suppress(grpc.aio.AioRpcError):
-            await settle(party, undo)
-        return await _is_settled(party, undo)
+        return await _settles(party, undo)
 
 
-async def _is_settled(party: Party, proposal: proposal_pb2.Proposal) -> bool:
+async def _settles(party: Party, proposal: proposal_pb2.Proposal) -> bool:
+    """Try to settle a proposal; return whether it is."""
+    with suppress(grpc.aio.AioRpcError):
+        await settle(party, proposal)
     return (await party.get(proposal)).status != STATUS.PROPOSAL_STATUS_PENDING
 
 

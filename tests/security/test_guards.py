@@ -396,7 +396,11 @@ async def test_a_guard_holds(name: str, template: Template, tmp_path: Path) -> N
         assert not await guard.probe(live, template)
 
 
-@pytest.mark.parametrize("name", GUARDS)
+IN_TWO_PLACES = "protection in the store"
+"""Guards that fall with those of the use cases: their harm is done once, without both."""
+
+
+@pytest.mark.parametrize("name", [each for each in GUARDS if not each.startswith(IN_TWO_PLACES)])
 async def test_without_a_guard_its_harm_is_done(
     name: str, template: Template, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from concord.graph.v1 import (
     conflict_pb2,
     dialogue_pb2,
     episode_pb2,
+    feed_pb2,
     graph_pb2,
     lineage_pb2,
     memory_pb2,
@@ -31,6 +32,7 @@ from contract_descriptors import METHODS, carries_request_id, permission
 from contract_governance import ledger_of
 from contract_homes import Home, Template, edge_said, nowhere, paged
 from contract_live import (
+    FOLLOWER,
     SERVICE_SCOPES,
     Answer,
     Live,
@@ -293,7 +295,8 @@ async def test_a_write_ends_the_same_without_the_other_space(
 async def test_an_id_of_the_other_space_is_like_one_that_never_was(
     method: str, template: Template, kept: Live, tmp_path: Path
 ) -> None:
-    """G13: A cannot tell B's id from a random one, by reply, reason or effect."""
+    """G13: A cannot tell B's id from a random one, by reply, reason or effect, and changes nothing
+    of B by it."""
     contract, lost = CONTRACTS[method], nowhere(template.b)
 
     async def tried(live: Live, home: Home) -> tuple[str, bool]:
@@ -308,8 +311,9 @@ async def test_an_id_of_the_other_space_is_like_one_that_never_was(
         (theirs, _), (random, _) = await tried(kept, template.b), await tried(kept, lost)
     else:
         async with furnished() as live:
-            before = await whole(live, "a")
+            before, others = await whole(live, "a"), await whole(live, "b")
             theirs, refused = await tried(live, template.b)
+            assert others == await whole(live, "b"), "B was written to"
             if untouched := refused and theirs.endswith(before):
                 random, _ = await tried(live, lost)
         if not untouched:  # what was written, or is on record, would show in the second reply
@@ -339,6 +343,16 @@ async def test_what_services_note_is_of_one_space(template: Template, tmp_path: 
 
         assert await noted(template.a) == before
         assert await noted(template.b) != before
+
+
+@SHARED
+async def test_revisions_are_of_the_space_that_is_named(template: Template, kept: Live) -> None:
+    """G13: whoever follows all spaces reads none of B's memories as A's."""
+    refs = [feed_pb2.RevisionRef(id=each) for each in (template.b.old_id, template.b.memory_id)]
+    asked = feed_pb2.BatchGetRevisionsRequest(space="a", refs=refs)
+    reply = await kept.tell(FOLLOWER, "BatchGetRevisions", asked)
+
+    assert not any(each.HasField("memory") for each in reply.revisions)
 
 
 @SHARED

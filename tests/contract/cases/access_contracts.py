@@ -3,12 +3,8 @@
 from concord.governance.v1 import access_pb2 as pb
 from concord.type.v1 import type_pb2
 from contract_homes import Home
-from contract_live import GATEWAY, OPERATOR, member
-from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, Refused, invalid
-from grpc import StatusCode
-
-REFUSED = Refused(StatusCode.PERMISSION_DENIED, "KEY_REFUSED")
-STRANGER = Refused(StatusCode.PERMISSION_DENIED, "PERMISSION_MISSING")
+from contract_live import GATEWAY, OPERATOR
+from contract_registry import Contract, invalid
 
 
 def _space(home: Home, name: str = "made") -> pb.CreateSpaceRequest:
@@ -41,10 +37,8 @@ ACCESS = {
             reply.space.name == f"{home.space}-made" and len(reply.enrolment_secret) == 43
         ),
         bad_input=(lambda _: pb.CreateSpaceRequest(request_id="r", space="a b"), invalid("space")),
-        other_space=REFUSED,
         other=lambda home: _space(home, "else"),
         caller=lambda _: OPERATOR,
-        intruder=lambda home: member(home.space),
         once="enrolment_secret",
     ),
     "ListSpaces": Contract(
@@ -53,18 +47,14 @@ ACCESS = {
             [each.name for each in reply.spaces] == ["a", "a-fresh", "b", "b-fresh"]
         ),
         bad_input=(lambda _: pb.ListSpacesRequest(page_size=201), invalid("page_size")),
-        other_space=REFUSED,
         caller=lambda _: OPERATOR,
-        intruder=lambda home: member(home.space),
     ),
     "DeleteSpace": Contract(
         request=_delete,
         success=lambda reply, _: reply.space.erased,
         bad_input=(lambda home: _delete(home, "else"), invalid("typed_name")),
-        other_space=REFUSED,
         other=lambda home: _delete(home, statement=b"{}"),
         caller=lambda _: OPERATOR,
-        intruder=lambda home: member(home.space),
     ),
     "CreateKey": Contract(
         request=_key,
@@ -75,7 +65,6 @@ ACCESS = {
             lambda _: pb.CreateKeyRequest(request_id="r", principal="planner"),
             invalid("kind"),
         ),
-        other_space=REFUSED,
         other=lambda home: _key(home, "critic"),
         once="secret",
     ),
@@ -83,27 +72,21 @@ ACCESS = {
         request=lambda home: pb.ListKeysRequest(space=home.space),
         success=lambda reply, home: [each.id for each in reply.keys] == [home.key_id],
         bad_input=(lambda _: pb.ListKeysRequest(page_size=-1), invalid("page_size")),
-        other_space=REFUSED,
     ),
     "RevokeKey": Contract(
         request=lambda home: pb.RevokeKeyRequest(request_id="r", key_id=home.key_id),
         success=lambda reply, _: reply.key.status == pb.KEY_STATUS_REVOKED,
         bad_input=(lambda _: pb.RevokeKeyRequest(request_id="r", key_id="x"), invalid("key_id")),
-        other_space=NOT_FOUND,
         other=lambda _: pb.RevokeKeyRequest(request_id="r", key_id="0" * 12),
     ),
     "GetCaller": Contract(
         request=lambda home: pb.GetCallerRequest(key_digest=home.key_digest),
         success=lambda reply, home: (reply.space, reply.key_id) == (home.space, home.key_id),
         bad_input=(lambda _: pb.GetCallerRequest(key_digest="x" * 64), invalid("key_digest")),
-        other_space=STRANGER,
         caller=lambda _: GATEWAY,
-        intruder=lambda home: member(home.space),
     ),
     "GetOwnAccess": Contract(
         request=lambda _: pb.GetOwnAccessRequest(),
         success=lambda reply, home: reply.space == home.space and reply.permissions,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(),
     ),
 }

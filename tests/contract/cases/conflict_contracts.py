@@ -4,7 +4,7 @@ from concord.graph.v1 import conflict_pb2 as pb
 from concord.type.v1 import type_pb2
 from contract_homes import Home, disagreement
 from contract_live import dissonant
-from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, invalid
+from contract_registry import Contract, invalid
 
 MISSED = type_pb2.LOOKUP_STATUS_NOT_FOUND
 
@@ -49,7 +49,6 @@ CONFLICT = {
         request=_found,
         success=lambda reply, _: reply.findings[0].outcome == pb.FINDING_OUTCOME_CREATED,
         bad_input=(lambda home: _found(home, 1.5), invalid("findings[0].confidence")),
-        other_space=NOT_FOUND,
         other=lambda home: _found(home, 0.5),
         caller=lambda home: dissonant(home.space),
     ),
@@ -59,7 +58,6 @@ CONFLICT = {
             {reply.conflict.first.id, reply.conflict.second.id} == {home.memory_id, "heir"}
         ),
         bad_input=(lambda _: pb.GetConflictRequest(), invalid("by")),
-        other_space=Answered(lambda reply: reply == pb.GetConflictResponse(status=MISSED)),
     ),
     "ListConflicts": Contract(
         request=lambda _: pb.ListConflictsRequest(),
@@ -68,13 +66,11 @@ CONFLICT = {
             and reply.total_count == 2
         ),
         bad_input=(lambda _: pb.ListConflictsRequest(page_size=201), invalid("page_size")),
-        other_space=Answered(lambda reply: "(b)" not in str(reply) and reply.total_count == 2),
     ),
     "ReviewConflict": Contract(
         request=_review,
         success=lambda reply, _: reply.conflict.state == pb.CONFLICT_STATE_DISMISSED,
         bad_input=(lambda home: _review(home, decision=3), invalid("context")),
-        other_space=NOT_FOUND,
         other=lambda home: _review(home, "another reason"),
     ),
     "ResolveConflict": Contract(
@@ -85,7 +81,6 @@ CONFLICT = {
             and reply.conflict.resolution.record_id
         ),
         bad_input=(lambda home: _resolve(home, as_class=4), invalid("resolution_type")),
-        other_space=NOT_FOUND,
         other=lambda home: _resolve(home, "another reason"),
     ),
     "ReopenConflict": Contract(
@@ -95,26 +90,21 @@ CONFLICT = {
             lambda _: pb.ReopenConflictRequest(request_id="r", etag="e"),
             invalid("conflict_id"),
         ),
-        other_space=NOT_FOUND,
         other=lambda home: _reopen(home, "another etag"),
     ),
     "DismissRun": Contract(
         request=lambda _: pb.DismissRunRequest(request_id="r", run_id="no-such"),
         success=lambda reply, _: reply.is_complete and not reply.dismissed_count,
         bad_input=(lambda _: pb.DismissRunRequest(request_id="r"), invalid("run_id")),
-        other_space=Answered(lambda reply: not reply.dismissed_count),
         other=lambda _: pb.DismissRunRequest(request_id="r", run_id="another"),
     ),
     "GetCheckSettings": Contract(
         request=lambda _: pb.GetCheckSettingsRequest(),
         success=lambda reply, _: not reply.settings.records_text_findings,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(),
     ),
     "SetCheckSettings": Contract(
         request=lambda _: pb.SetCheckSettingsRequest(settings=pb.CheckSettings()),
         success=lambda reply, _: not reply.settings.records_text_findings,
         bad_input=(lambda _: pb.SetCheckSettingsRequest(), invalid("settings")),
-        other_space=Answered(),
     ),
 }

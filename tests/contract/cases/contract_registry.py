@@ -1,8 +1,8 @@
 """What a contract case is, and the table of all of them.
 
-An entry states a request once, as a function of a furnished home. The four cases follow:
-*success* sends it for the caller's own home; *bad input* sends a spoilt one; *another space's id*
-sends, as a caller of A, the request of home B; *replay* sends a write twice.
+An entry states a request once, as a function of a furnished home. The cases follow: *success*
+sends it for the caller's own home; *bad input* sends a spoilt one; *replay* sends a write twice;
+the tests of isolation send, as a caller of A, the request of home B.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,9 @@ class Answered:
 
 Expected = Refused | Answered
 
-NOT_FOUND = Refused(grpc.StatusCode.NOT_FOUND, "ITEM_NOT_FOUND")
+
+NO_MESSAGE = b"\x0b\xff"
+"""Bytes that are no message of any type: a group that nobody closes."""
 
 
 def invalid(field: str = "", reason: str = "FIELD_INVALID") -> Refused:
@@ -67,13 +69,11 @@ class Contract:
 
     request: Callable[[Home], Request]
     success: Callable[[Any, Home], bool]
-    bad_input: tuple[Callable[[Home], Request], Refused]
-    other_space: Expected
+    bad_input: tuple[Callable[[Home], Request], Refused] = (lambda _: NO_MESSAGE, invalid())
+    """A spoilt request; of a method that takes every message, what is none."""
     other: Callable[[Home], Request] | None = None
     """For a write: another good request with the same request_id."""
     caller: Callable[[Home], Caller] = _member
-    intruder: Callable[[Home], Caller] | None = None
-    """Who asks for the other space's things when it is not `caller`."""
     replies: int = 0
     reused: Expected = Refused(grpc.StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED")
     """What becomes of `other`."""
@@ -81,7 +81,3 @@ class Contract:
     """By which methods the stores have the write on record, when not by its own."""
     once: str = ""
     """A field of the reply that a replay shows otherwise: what is told once."""
-
-
-NO_MESSAGE = b"\x0b\xff"
-"""Bytes that are no message of any type: a group that nobody closes."""

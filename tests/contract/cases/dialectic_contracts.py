@@ -2,7 +2,7 @@
 
 from concord.dissonance.v1 import dialectic_pb2 as pb
 from concord.dissonance.v1 import review_pb2
-from contract_registry import NOT_FOUND, Answered, Contract, invalid
+from contract_registry import Contract, invalid
 
 
 def _synthesize(*memory_ids: str, question: str = "") -> pb.SynthesizeRequest:
@@ -41,10 +41,6 @@ DIALECTIC = {
             lambda _: pb.SynthesizeRequest(request_id="r", question="Is it?"),
             invalid("results"),
         ),
-        # What a run meets is told by its last event.
-        other_space=Answered(
-            lambda replies: replies[-1].event.failed.reason == "ERROR_REASON_ITEM_NOT_FOUND"
-        ),
         other=lambda home: _synthesize(home.memory_id, question="Is it?"),
         on_record=frozenset(),
     ),
@@ -56,7 +52,6 @@ DIALECTIC = {
             and replies[-1].event.done.review.verdict.status == review_pb2.APPROVAL_STATUS_APPROVED
         ),
         bad_input=(lambda _: _review(quorum=21), invalid("quorum")),
-        other_space=Answered(lambda replies: "(b)" not in str(replies)),
         other=lambda _: _review("Is it?"),
         on_record=frozenset(),
     ),
@@ -66,6 +61,5 @@ DIALECTIC = {
             replies[0].event.number == 2 and home.space in replies[-1].event.done.synthesis.text
         ),
         bad_input=(lambda _: pb.ResumeRunRequest(), invalid("run_id")),
-        other_space=NOT_FOUND,
     ),
 }

@@ -1,20 +1,15 @@
 """The contract cases of ChangeFeedService, whose callers are Concord's own services."""
 
 from concord.graph.v1 import feed_pb2 as pb
-from contract_live import FOLLOWER, member
-from contract_registry import NO_MESSAGE, Answered, Contract, Refused, invalid
+from contract_live import FOLLOWER
+from contract_registry import Contract, Refused, invalid
 from grpc import StatusCode
-
-STRANGER = Refused(StatusCode.PERMISSION_DENIED, "PERMISSION_MISSING")
 
 FEED = {
     "ListSpaces": Contract(
         request=lambda _: pb.ListSpacesRequest(),
         success=lambda reply, _: [head.space for head in reply.spaces] == ["a", "b"],
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=STRANGER,
         caller=lambda _: FOLLOWER,
-        intruder=lambda home: member(home.space),
     ),
     "RegisterSpace": Contract(
         request=lambda home: pb.RegisterSpaceRequest(
@@ -25,9 +20,7 @@ FEED = {
             lambda _: pb.RegisterSpaceRequest(space="a", enrolment_digest="0" * 63),
             invalid("enrolment_digest"),
         ),
-        other_space=STRANGER,
         caller=lambda _: FOLLOWER,
-        intruder=lambda home: member(home.space),
     ),
     "EraseSpace": Contract(
         request=lambda home: pb.EraseSpaceRequest(space=f"{home.space}-gone"),
@@ -36,17 +29,13 @@ FEED = {
             lambda _: pb.EraseSpaceRequest(space="a"),
             Refused(StatusCode.FAILED_PRECONDITION, "DELETION_INVALID"),
         ),
-        other_space=STRANGER,
         caller=lambda _: FOLLOWER,
-        intruder=lambda home: member(home.space),
     ),
     "AcquireLease": Contract(
         request=lambda home: pb.AcquireLeaseRequest(space=home.space, name="w", holder="h"),
         success=lambda reply, _: reply.acquired and reply.fencing_number == 1,
         bad_input=(lambda _: pb.AcquireLeaseRequest(space="a", name="w"), invalid("holder")),
-        other_space=STRANGER,
         caller=lambda _: FOLLOWER,
-        intruder=lambda home: member(home.space),
     ),
     "RenewLease": Contract(
         request=lambda home: pb.RenewLeaseRequest(
@@ -57,9 +46,7 @@ FEED = {
             lambda _: pb.RenewLeaseRequest(space="a", name="w", holder="h", fencing_number=-1),
             invalid("fencing_number"),
         ),
-        other_space=STRANGER,
         caller=lambda _: FOLLOWER,
-        intruder=lambda home: member(home.space),
     ),
     "WatchChanges": Contract(
         request=lambda home: pb.WatchChangesRequest(
@@ -73,9 +60,7 @@ FEED = {
             lambda _: pb.WatchChangesRequest(cursors=[pb.SpaceCursor(space="a", seq=-1)]),
             invalid("cursors[0].seq"),
         ),
-        other_space=STRANGER,
         caller=lambda _: FOLLOWER,
-        intruder=lambda home: member(home.space),
         replies=2,
     ),
     "GetDigests": Contract(
@@ -86,9 +71,7 @@ FEED = {
             and all(any(b.digest) == bool(b.state_count) for b in reply.buckets)
         ),
         bad_input=(lambda _: pb.GetDigestsRequest(), invalid("space")),
-        other_space=STRANGER,
         caller=lambda _: FOLLOWER,
-        intruder=lambda home: member(home.space),
     ),
     "BatchGetRevisions": Contract(
         request=lambda home: pb.BatchGetRevisionsRequest(
@@ -98,7 +81,6 @@ FEED = {
             [each.memory.id for each in reply.revisions] == [home.old_id, home.memory_id]
         ),
         bad_input=(lambda _: pb.BatchGetRevisionsRequest(space="a"), invalid("refs")),
-        other_space=Answered(lambda reply: not any(r.HasField("memory") for r in reply.revisions)),
         caller=lambda _: FOLLOWER,
     ),
 }

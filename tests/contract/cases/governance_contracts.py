@@ -8,7 +8,7 @@ from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
 from concord_client.trust import signing
 from contract_homes import Home, consent_to
 from contract_live import member
-from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, invalid
+from contract_registry import Contract, invalid
 from google.protobuf.field_mask_pb2 import FieldMask
 
 FOUND, MISSED = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
@@ -95,21 +95,18 @@ PROPOSAL = {
         request=_create,
         success=lambda reply, home: reply.proposal.affected[0].id == home.edge_id,
         bad_input=(lambda _: pb.CreateProposalRequest(request_id="r"), invalid("action")),
-        other_space=NOT_FOUND,
         other=lambda home: _create(home, "de"),
     ),
     "ReviseProposal": Contract(
         request=_revise,
         success=lambda reply, _: reply.proposal.revision == 2,
         bad_input=(lambda home: _revise(home, -1), invalid("revision")),
-        other_space=NOT_FOUND,
         other=lambda home: _revise(home, 2),
     ),
     "GetProposal": Contract(
         request=lambda home: pb.GetProposalRequest(id=home.waiting_id),
         success=lambda reply, home: reply.proposal.id == home.waiting_id,
         bad_input=(lambda _: pb.GetProposalRequest(), invalid("by")),
-        other_space=Answered(lambda reply: reply == pb.GetProposalResponse(status=MISSED)),
     ),
     "ListProposals": Contract(
         request=lambda home: pb.ListProposalsRequest(item_id=home.edge_id),
@@ -120,7 +117,6 @@ PROPOSAL = {
             ),
             invalid("page_token", "PAGE_TOKEN_INVALID"),
         ),
-        other_space=Answered(lambda reply: not reply.proposals),
     ),
     "ApproveProposal": Contract(
         request=_approve,
@@ -129,7 +125,6 @@ PROPOSAL = {
             lambda home: pb.ApproveProposalRequest(request_id="r", proposal_id=home.waiting_id),
             invalid("consent"),
         ),
-        other_space=NOT_FOUND,
         other=lambda home: _approve(home, b"m" * 32),
     ),
     "RevokeConsent": Contract(
@@ -139,7 +134,6 @@ PROPOSAL = {
             lambda home: pb.RevokeConsentRequest(request_id="r", proposal_id=home.answered_id),
             invalid("revocation"),
         ),
-        other_space=NOT_FOUND,
         other=lambda home: _revoke(home, 2),
     ),
     "RejectProposal": Contract(
@@ -149,7 +143,6 @@ PROPOSAL = {
             lambda home: pb.RejectProposalRequest(request_id="r", proposal_id=home.waiting_id),
             invalid("rejection"),
         ),
-        other_space=NOT_FOUND,
         other=lambda home: _reject(home, "otherwise"),
     ),
     "WithdrawProposal": Contract(
@@ -159,16 +152,12 @@ PROPOSAL = {
             lambda _: pb.WithdrawProposalRequest(request_id="r"),
             invalid("proposal_id"),
         ),
-        other_space=NOT_FOUND,
         other=lambda home: _withdraw(home, home.answered_id),
     ),
     "BulkApprove": Contract(
         request=_bulk,
         success=lambda reply, _: reply.outcomes[0].status == STATUS.PROPOSAL_STATUS_EXECUTED,
         bad_input=(lambda _: pb.BulkApproveRequest(request_id="r"), invalid("items")),
-        other_space=Answered(
-            lambda reply: reply.outcomes[0].reason == "ERROR_REASON_ITEM_NOT_FOUND"
-        ),
         other=lambda home: _bulk(home, b"c" * 32),
     ),
     "SettleProposal": Contract(
@@ -180,7 +169,6 @@ PROPOSAL = {
             ),
             invalid("settlement"),
         ),
-        other_space=NOT_FOUND,
         other=lambda home: _settle(home, "otherwise"),
         caller=lambda home: member(home.fresh_space),
     ),
@@ -191,14 +179,11 @@ PROPOSAL = {
             lambda _: pb.UndoModificationRequest(request_id="r"),
             invalid("proposal_id"),
         ),
-        other_space=NOT_FOUND,
         other=lambda home: _undo(home, home.waiting_id),
     ),
     "GetBriefing": Contract(
         request=lambda _: pb.GetBriefingRequest(),
         success=lambda reply, home: home.waiting_id in [p.proposal_id for p in reply.proposals],
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(),
     ),
 }
 
@@ -206,8 +191,6 @@ PRINCIPAL = {
     "GetPrincipals": Contract(
         request=lambda _: principal_pb2.GetPrincipalsRequest(),
         success=lambda reply, _: [each.slot for each in reply.slots] == [SLOT_AGENT, SLOT_HUMAN],
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(),
     ),
 }
 
@@ -221,13 +204,10 @@ AUDIT = {
             ),
             invalid("page_token", "PAGE_TOKEN_INVALID"),
         ),
-        other_space=Answered(lambda reply: not reply.entries),
     ),
     "GetCheckpoint": Contract(
         request=lambda _: audit_pb2.GetCheckpointRequest(),
         success=lambda reply, home: reply.checkpoint.startswith(f"concord.local/{home.space}\n"),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(),
     ),
     "GetInclusionProof": Contract(
         request=lambda _: audit_pb2.GetInclusionProofRequest(index=0, tree_size=2),
@@ -236,7 +216,6 @@ AUDIT = {
             lambda _: audit_pb2.GetInclusionProofRequest(index=-1, tree_size=2),
             invalid("index"),
         ),
-        other_space=Answered(),
     ),
     "GetConsistencyProof": Contract(
         request=lambda _: audit_pb2.GetConsistencyProofRequest(old_size=1, new_size=2),
@@ -245,13 +224,10 @@ AUDIT = {
             lambda _: audit_pb2.GetConsistencyProofRequest(old_size=-1, new_size=2),
             invalid("old_size"),
         ),
-        other_space=Answered(),
     ),
     "ExportAuditLog": Contract(
         request=lambda _: audit_pb2.ExportAuditLogRequest(),
         success=lambda reply, home: f'"space":"{home.space}"'.encode() in reply.lines,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(),
         replies=1,
     ),
 }

@@ -5,8 +5,7 @@ from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
 from concord_client.trust import signing
 from contract_homes import Home, consent_to, weaken
 from contract_live import governing, member
-from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, Refused, invalid
-from grpc import StatusCode
+from contract_registry import Contract, invalid
 
 
 def _enrol(home: Home) -> pb.EnrolPrincipalsRequest:
@@ -46,20 +45,16 @@ GOVERNED = {
             [(each.id, each.needs_consent) for each in reply.items] == [(home.rock_id, True)]
         ),
         bad_input=(lambda _: pb.PreviewChangeRequest(), invalid("action")),
-        other_space=NOT_FOUND,
     ),
     "RevokeConsent": Contract(
         request=_revoke,
         success=lambda reply, _: bool(reply.token),
         bad_input=(lambda _: pb.RevokeConsentRequest(request_id="r"), invalid("revocation")),
-        other_space=Refused(StatusCode.FAILED_PRECONDITION, "CONSENT_INVALID"),
         other=lambda home: _revoke(home, 2),
     ),
     "GetGenesis": Contract(
         request=lambda _: pb.GetGenesisRequest(),
         success=lambda reply, _: [each.slot for each in reply.slots] == [SLOT_AGENT, SLOT_HUMAN],
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(),
     ),
     "GetConstitutiveDigests": Contract(
         request=lambda _: pb.GetConstitutiveDigestsRequest(),
@@ -68,7 +63,6 @@ GOVERNED = {
             lambda _: pb.GetConstitutiveDigestsRequest(page_size=201),
             invalid("page_size"),
         ),
-        other_space=Answered(),
     ),
     "EnrolPrincipals": Contract(
         request=_enrol,
@@ -77,7 +71,6 @@ GOVERNED = {
             lambda home: pb.EnrolPrincipalsRequest(request_id="r", enrolment_secret=home.secret),
             invalid("genesis"),
         ),
-        other_space=Refused(StatusCode.PERMISSION_DENIED, "ENROLMENT_SECRET_INVALID"),
         other=_enrol_otherwise,
         caller=lambda home: member(home.fresh_space),
     ),
@@ -88,7 +81,6 @@ GOVERNED = {
             lambda home: pb.ApplyGovernedChangeRequest(request_id="r", grant=home.grant),
             invalid("action"),
         ),
-        other_space=Refused(StatusCode.FAILED_PRECONDITION, "GRANT_INVALID"),
         other=lambda home: _apply(home, 0.8),
         caller=lambda home: governing(home.space),
     ),

@@ -6,22 +6,18 @@ from typing import Any
 from concord.graph.v1 import record_pb2 as pb
 from concord_chassis.call.identity import Caller
 from contract_homes import Home
-from contract_live import member
-from contract_registry import Contract, Refused, invalid
-from grpc import StatusCode
+from contract_registry import Contract, invalid
 
 
 def of_services(
-    request: Callable[[Home], Any], success: Callable[[Any, Home], bool], bad_input: Any
+    request: Callable[[Home], Any], success: Callable[[Any, Home], bool], **more: Any
 ) -> Contract:
     """The cases of a method that takes `record:all`."""
     return Contract(
         request=request,
         success=success,
-        bad_input=bad_input,
-        other_space=Refused(StatusCode.PERMISSION_DENIED, "PERMISSION_MISSING"),
+        **more,
         caller=lambda home: Caller(home.space, "dissonance", frozenset({"record:all"}), "SYSTEM"),
-        intruder=lambda home: member(home.space),
     )
 
 

@@ -4,7 +4,7 @@ from concord.search.v1 import feedback_pb2, health_pb2, suggestion_pb2
 from concord.search.v1 import search_pb2 as pb
 from concord.type.v1 import type_pb2
 from contract_homes import Home
-from contract_registry import NO_MESSAGE, Answered, Contract, Refused, invalid
+from contract_registry import Contract, Refused, invalid
 from grpc import StatusCode
 
 FOUND, MISSED = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
@@ -24,8 +24,6 @@ SEARCH = {
             and home.old_id not in {r.memory.id for r in reply.results}
         ),
         bad_input=(lambda _: pb.SearchRequest(query=" \t"), invalid("query")),
-        # The request carries the other space's freshness token.
-        other_space=invalid("consistency.at_least_as_fresh", "CONSISTENCY_TOKEN_INVALID"),
     ),
     "IntegrativeSearch": Contract(
         request=lambda home: pb.IntegrativeSearchRequest(
@@ -44,8 +42,6 @@ SEARCH = {
             lambda _: pb.IntegrativeSearchRequest(query="what Ada values"),
             invalid("context_node"),
         ),
-        # The request carries the other space's freshness token.
-        other_space=invalid("consistency.at_least_as_fresh", "CONSISTENCY_TOKEN_INVALID"),
     ),
     "FindSimilar": Contract(
         request=lambda home: pb.FindSimilarRequest(memory_id=home.memory_id),
@@ -55,7 +51,6 @@ SEARCH = {
             and home.memory_id not in {near.memory_id for near in reply.similar}
         ),
         bad_input=(lambda _: pb.FindSimilarRequest(), invalid("to")),
-        other_space=Answered(lambda reply: reply == pb.FindSimilarResponse(status=MISSED)),
     ),
     "BatchFindSimilar": Contract(
         request=lambda home: pb.BatchFindSimilarRequest(memory_ids=[home.memory_id, "shared/one"]),
@@ -65,12 +60,6 @@ SEARCH = {
             and all(near.memory_id != one.memory_id for one in reply.found for near in one.similar)
         ),
         bad_input=(lambda _: pb.BatchFindSimilarRequest(), invalid("memory_ids")),
-        # The space has a memory of its own under the second id.
-        other_space=Answered(
-            lambda reply: (
-                [one.status for one in reply.found] == [MISSED, FOUND] and reply.found[1].similar
-            )
-        ),
     ),
 }
 
@@ -92,7 +81,6 @@ FEEDBACK = {
             lambda _: feedback_pb2.SubmitFeedbackRequest(request_id="r"),
             invalid("query_id"),
         ),
-        other_space=Refused(StatusCode.NOT_FOUND, "ITEM_NOT_FOUND"),
         other=lambda home: _feedback(home, "because"),
         # A vote is named by its principal and its query, not by the request.
         reused=Refused(StatusCode.ALREADY_EXISTS, "ITEM_EXISTS"),
@@ -101,8 +89,6 @@ FEEDBACK = {
     "GetCalibration": Contract(
         request=lambda _: feedback_pb2.GetCalibrationRequest(),
         success=lambda reply, _: reply.constitutive_weight == 2,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(lambda reply: reply.constitutive_weight == 2),
     ),
     "Recalibrate": Contract(
         request=lambda _: feedback_pb2.RecalibrateRequest(),
@@ -111,7 +97,6 @@ FEEDBACK = {
             lambda _: feedback_pb2.RecalibrateRequest(action=9),  # type: ignore[arg-type] # unknown
             invalid("action"),
         ),
-        other_space=Answered(lambda reply: reply.new_weight == 2),
     ),
 }
 
@@ -126,7 +111,6 @@ HEALTH = {
             lambda _: health_pb2.AssessHealthRequest(page_size=1001),
             invalid("page_size"),
         ),
-        other_space=Answered(lambda reply: bool(reply.counts)),
     ),
 }
 
@@ -141,8 +125,6 @@ SUGGESTION = {
             lambda _: suggestion_pb2.SuggestProactivelyRequest(session_id="s"),
             invalid("snippet"),
         ),
-        # The request carries the other space's freshness token.
-        other_space=invalid("consistency.at_least_as_fresh", "CONSISTENCY_TOKEN_INVALID"),
     ),
 }
 
@@ -150,14 +132,10 @@ INDEX = {
     "GetIndexStatus": Contract(
         request=lambda _: pb.GetIndexStatusRequest(),
         success=lambda reply, _: reply.following and reply.applied_seq == reply.head_seq > 0,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(lambda reply: reply.applied_seq > 0),
     ),
     "ReconcileIndex": Contract(
         request=lambda _: pb.ReconcileIndexRequest(repair=True),
         success=lambda reply, _: reply.agrees and reply.state_count > 0 and not reply.differing_ids,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(lambda reply: reply.seq > 0 and not reply.differing_ids),
     ),
     "Reindex": Contract(
         request=lambda _: pb.ReindexRequest(),
@@ -166,7 +144,6 @@ INDEX = {
             and reply.version.model.model_id == "word-counts"
         ),
         bad_input=(lambda _: pb.ReindexRequest(model_id="no such model"), invalid("model_id")),
-        other_space=Answered(lambda reply: reply.version.role == pb.INDEX_VERSION_ROLE_NEXT),
     ),
     "DropIndexVersion": Contract(
         request=lambda _: pb.DropIndexVersionRequest(role=pb.INDEX_VERSION_ROLE_FORMER),
@@ -175,7 +152,6 @@ INDEX = {
             lambda _: pb.DropIndexVersionRequest(role=pb.INDEX_VERSION_ROLE_SERVING),
             invalid("role"),
         ),
-        other_space=Answered(),
     ),
     "ListParkedChanges": Contract(
         request=lambda _: pb.ListParkedChangesRequest(page_size=5),
@@ -184,12 +160,9 @@ INDEX = {
             lambda _: pb.ListParkedChangesRequest(page_token="x"),
             invalid("page_token", "PAGE_TOKEN_INVALID"),
         ),
-        other_space=Answered(lambda reply: reply == pb.ListParkedChangesResponse()),
     ),
     "RetryParkedChanges": Contract(
         request=lambda _: pb.RetryParkedChangesRequest(),
         success=lambda reply, _: reply == pb.RetryParkedChangesResponse(),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(lambda reply: reply == pb.RetryParkedChangesResponse()),
     ),
 }

@@ -3,15 +3,12 @@
 from concord.graph.v1 import space_pb2 as pb
 from contract_homes import importing
 from contract_live import member
-from contract_registry import NO_MESSAGE, Answered, Contract, Refused, invalid
-from grpc import StatusCode
+from contract_registry import Contract, invalid
 
 SPACE = {
     "CountByType": Contract(
         request=lambda _: pb.CountByTypeRequest(),
         success=lambda reply, _: (reply.memories, reply.deleted) == (5, 6),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(lambda reply: (reply.memories, reply.deleted) == (5, 6)),
     ),
     "ListOperations": Contract(
         request=lambda home: pb.ListOperationsRequest(item_id=home.gone_id),
@@ -23,19 +20,15 @@ SPACE = {
             lambda _: pb.ListOperationsRequest(page_size=501),
             invalid("page_size"),
         ),
-        other_space=Answered(lambda reply: reply == pb.ListOperationsResponse()),
     ),
     "ExportSpace": Contract(
         request=lambda _: pb.ExportSpaceRequest(),
         success=lambda reply, home: f"Ada likes tea ({home.space})" in "".join(reply.lines),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(lambda reply: "(b)" not in "".join(reply.lines)),
     ),
     "ImportSpace": Contract(
         request=lambda home: [*importing(home)],
         success=lambda reply, home: reply.line_count == home.export.count(b"\n") and reply.token,
         bad_input=(lambda home: [*importing(home)[1:]], invalid("part")),
-        other_space=Refused(StatusCode.FAILED_PRECONDITION, "GENESIS_INVALID"),
         other=lambda home: [*importing(home, export=home.export + b"\n")],
         caller=lambda home: member(home.fresh_space),
     ),

@@ -6,7 +6,6 @@ The program that QDRANT_PROGRAM names runs it, else the stand-in, `tests/support
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from concord_testing.scraping import two_free_ports
 
 PROGRAM = "QDRANT_PROGRAM"
 """The variable with the path of a program: called as `PROGRAM DIR PORT`, it serves gRPC on PORT and
@@ -34,7 +35,7 @@ class LocalQdrant:
     def __init__(self, folder: Path, program: Sequence[str]) -> None:
         self._storage = folder / "storage"
         self._command = ["setpriv", "--pdeathsig", "KILL", *program, str(folder.resolve())]
-        self._port = _two_free_ports()
+        self._port = two_free_ports()
         self._process: subprocess.Popen[str] | None = None
         self.url = f"http://127.0.0.1:{self._port}"
 
@@ -117,16 +118,3 @@ def chosen(folder: Path) -> Iterator[None]:
     with serving(folder, os.environ) as url, pytest.MonkeyPatch.context() as patch:
         patch.setenv("QDRANT_URL", url)
         yield
-
-
-def _two_free_ports() -> int:
-    """The first of two neighbours; free, until somebody else takes one."""
-    while True:
-        with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port: int = first.getsockname()[1]
-            try:
-                second.bind(("127.0.0.1", port + 1))
-            except (OSError, OverflowError):
-                continue
-            return port

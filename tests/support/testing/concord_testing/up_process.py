@@ -16,6 +16,9 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import IO
 
+from concord_client import Client, credentials
+from concord_client.credentials import Target
+
 STOP_WITHIN = 100.0
 """Seconds; a stop takes less than one on an idle machine."""
 
@@ -40,6 +43,11 @@ class Spawned:
     def environ(self) -> dict[str, str]:
         """An environment by which a command finds the process; of Concord's variables no other."""
         return clean_environ() | {"CONCORD_DATA": str(self.data)}
+
+    def client(self, space: str = "default") -> Client:
+        """A client with the saved key of a space."""
+        known = credentials.read(self.data / credentials.FILE_NAME)
+        return Client(Target(self.url, known.keys[space]))
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Sends a signal, unless it has ended already, and returns the exit status."""
@@ -86,15 +94,17 @@ def spawned(
             process.join(STOP_WITHIN)
 
 
-def ran(*arguments: str, environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Runs a command that ends by itself; its output looks like pipes to it.
+def ran(
+    *arguments: str, environ: Mapping[str, str], folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command that ends by itself, in a folder; its output looks like pipes to it.
 
     It runs under `environ`, but for the variables that Python reads at its start: the modules are
     loaded already.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = _FORKS.Process(
-            target=_run, args=(arguments, environ, _sink(out), _sink(err)), daemon=True
+            target=_run, args=(arguments, environ, _sink(out), _sink(err), folder), daemon=True
         )
         process.start()
         process.join(STOP_WITHIN)
@@ -111,9 +121,15 @@ def _sink(file: IO[bytes]) -> Connection:
 
 
 def _run(
-    arguments: Sequence[str], environ: Mapping[str, str], stdout: Connection, stderr: Connection
+    arguments: Sequence[str],
+    environ: Mapping[str, str],
+    stdout: Connection,
+    stderr: Connection,
+    folder: Path | None = None,
 ) -> None:
     """Run the command, in a process that has only loaded its modules."""
+    if folder:
+        os.chdir(folder)
     os.dup2(stdout.fileno(), 1)
     os.dup2(stderr.fileno(), 2)
     os.environ.clear()
