@@ -8,6 +8,7 @@ from graph_world import (
     SECOND,
     START,
     Calls,
+    Parties,
     World,
     by_id,
     known_at,
@@ -106,10 +107,8 @@ async def test_at_most_a_hundred_ends_a_hop(home: Calls) -> None:
     assert [hop.truncated for hop in both.hops] == [True, False]
 
 
-async def test_constitutive_edges_are_not_cut(live: World, home: Calls) -> None:
+async def test_constitutive_edges_are_not_cut(home: Calls, parties: Parties) -> None:
     """G9 A cut leaves out none of them for a descriptive one."""
-    parties = live.parties()
-    await parties.enrol(home)
     for number in range(100):
         await home.put_edge("hub", "HAS", f"n{number}")
     await parties.constitutive_edge(home, "hub", "HAS", "creed")
