@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from concord.graph.v1 import conflict_pb2 as pb
-from concord_chassis.call.identity import Caller
 from concord_graph.usecases.items import conflicts
 from conflict_world import (
     CONFIRM,
@@ -32,7 +31,7 @@ from conflict_world import (
     resolve,
     review,
 )
-from graph_world import CONTRADICTS, SCOPES, Calls, World, reason, refused
+from graph_world import CONTRADICTS, Calls, Parties, World, reason, refused
 
 STATE = "ERROR_REASON_ITEM_STATE"
 
@@ -176,7 +175,7 @@ async def test_a_tension_is_the_agents_to_judge(home: Calls, live: World) -> Non
     """D5 NUANCE takes an agent; every other class any principal."""
     kept = await found(home, conflict_class=NUANCE)
     plain = await recorded(home, await home.add("a"), await home.add("b"))
-    person = Calls(live.server.channel(Caller("home", "ada", SCOPES, "HUMAN")), "home")
+    person = live.calls(principal="ada", kind="HUMAN")
     failure = await refused(review(person, kept, DISMISS))
     dismissed = (await review(home, kept, DISMISS)).conflict
 
@@ -336,13 +335,13 @@ async def test_a_large_run_takes_several_requests(
     assert (second.dismissed_count, second.is_complete) == (1, True)
 
 
-async def test_what_takes_consent_or_the_agent_is_left(live: World, home: Calls) -> None:
+async def test_what_takes_consent_or_the_agent_is_left(
+    live: World, home: Calls, parties: Parties
+) -> None:
     """D5 G4 A constitutive side needs both principals, a nuance the agent: each is left alone."""
-    parties = live.parties()
-    await parties.enrol(home)
     creed = await parties.constitutive_memory(home)
     fact, one, other = [await home.add(word) for word in ("I broke it.", "a", "b")]
-    person = Calls(live.server.channel(Caller("home", "ada", SCOPES, "HUMAN")), "home")
+    person = live.calls(principal="ada", kind="HUMAN")
     kept = await found_in(
         home, "run", finding(creed, fact), finding(one, other, conflict_class=NUANCE)
     )
@@ -354,14 +353,6 @@ async def test_what_takes_consent_or_the_agent_is_left(live: World, home: Calls)
     assert (by_agent.dismissed_count, by_agent.left_count) == (1, 1)
     states = [(await get(home, each.conflict_id)).state for each in kept]
     assert states == [POTENTIAL, DISMISSED]
-
-
-async def test_a_run_of_another_space_is_none(home: Calls, live: World) -> None:
-    """G13 A run's id means nothing elsewhere."""
-    (kept,) = await found_in(home, "run", finding(*(await pairs(home, 1))[0]))
-
-    assert (await dismiss(live.calls("other"), "run")).dismissed_count == 0
-    assert (await get(home, kept.conflict_id)).state == POTENTIAL
 
 
 async def test_a_space_records_no_findings_of_text_by_itself_until_it_asks(

@@ -260,22 +260,5 @@ async def test_a_conflict_is_in_the_feed_and_in_the_record(home: Calls) -> None:
     ]
 
 
-async def test_a_conflict_of_another_space_is_none(home: Calls, live: World) -> None:
-    """G13 Neither by id nor by its sides, and its sides are no items there."""
-    one, other = await home.add("a"), await home.add("b")
-    kept = await recorded(home, one, other)
-    away = live.calls("other")
-    pair = pb.ConflictPair(first_id=one.id, second_id=other.id)
-    replies = [
-        await away.conflict.GetConflict(pb.GetConflictRequest(id=kept.id)),
-        await away.conflict.GetConflict(pb.GetConflictRequest(pair=pair)),
-    ]
-
-    assert [reply.status for reply in replies] == [NOT_FOUND] * 2
-    assert await listed(away) == []
-    assert await reason(record(away, finding(one, other))) == "ERROR_REASON_ITEM_NOT_FOUND"
-    assert await reason(review(away, kept, DISMISS)) == "ERROR_REASON_ITEM_NOT_FOUND"
-
-
 def _sides(conflict: pb.Conflict) -> list[pb.ConflictSide]:
     return [conflict.first, conflict.second]

@@ -96,20 +96,6 @@ async def test_only_live_names_are_suggested(home: Calls) -> None:
     assert await near_node(home, "Charles Darwin") == []
 
 
-async def test_names_of_another_space_are_never_suggested(live: World, home: Calls) -> None:
-    """G13 Neither nodes, memories nor sessions of another space show through a suggestion."""
-    other = live.calls("other")
-    await other.put_edge("Ada Lovelace", "KNOWS", "Charles Babbage")
-    await other.add("text", id="who-i-am", external_id="vault:who-i-am")
-    await episode(other, "monday")
-
-    assert await near_node(home, "Ada Lovelac") == []
-    assert await near_edge(home, "Ada Lovelac", "KNOWS", "Charles Babage") == []
-    assert await near_memory(home, id="who-i-a") == []
-    assert await near_memory(home, external_id="vault:who-i-a") == []
-    assert (await episodes(home, "mondy")).near_names == []
-
-
 async def test_an_unknown_end_of_a_triple(home: Calls) -> None:
     """G13 Suggestions for the end that is unknown; for two, in turn."""
     for name in ("Ada Lovelace", "Ada Loveless", "Charles Babbage"):
