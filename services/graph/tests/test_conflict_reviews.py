@@ -62,17 +62,16 @@ async def test_confirming_a_contradiction_asserts_it(home: Calls) -> None:
     assert len(await contradicting(home)) == 1
 
 
-@pytest.mark.parametrize("conflict_class", [EVOLUTION, NUANCE])
-async def test_only_a_contradiction_is_asserted(
-    home: Calls, conflict_class: pb.ConflictClass.ValueType
-) -> None:
+async def test_only_a_contradiction_is_asserted(home: Calls) -> None:
     """D5 An evolution or a tension that is confirmed makes no CONTRADICTS."""
-    one, other = await home.add("a"), await home.add("b")
-    older = one.id if conflict_class == EVOLUTION else ""
-    kept = await recorded(home, one, other, conflict_class=conflict_class, older_id=older)
-    confirmed = (await review(home, kept, CONFIRM)).conflict
+    one, other, third = [await home.add(word) for word in "abc"]
+    for kept in (
+        await recorded(home, one, other, conflict_class=EVOLUTION, older_id=one.id),
+        await recorded(home, one, third, conflict_class=NUANCE),
+    ):
+        confirmed = (await review(home, kept, CONFIRM)).conflict
 
-    assert (confirmed.state, confirmed.contradicts_id) == (CONFIRMED, "")
+        assert (confirmed.state, confirmed.contradicts_id) == (CONFIRMED, "")
     assert await contradicting(home) == []
 
 
@@ -93,16 +92,6 @@ async def test_dismissing_takes_the_asserted_edge_away_and_reopening_brings_it_b
     assert await reason(reopen(home, first)) == STATE
 
 
-async def test_an_exception_needs_its_reason(home: Calls) -> None:
-    """D5 Both stand, for the reason that somebody gave."""
-    kept = await found(home)
-    failure = await refused(review(home, kept, EXCEPT, "  "))
-    excepted = (await review(home, kept, EXCEPT, "In the Alps")).conflict
-
-    assert [each.field for each in failure.violations] == ["context"]
-    assert (excepted.state, excepted.context) == (EXCEPTION, "In the Alps")
-
-
 async def test_reclassifying_changes_the_class_and_what_is_asserted(home: Calls) -> None:
     """V1 D5 The state stays; CONTRADICTS stands while it is a confirmed contradiction."""
     confirmed = (await review(home, await found(home), CONFIRM)).conflict
@@ -116,30 +105,24 @@ async def test_reclassifying_changes_the_class_and_what_is_asserted(home: Calls)
     assert (back.conflict.older_id, len(await contradicting(home))) == ("", 1)
 
 
-@pytest.mark.parametrize(
-    ("field", "changes"),
-    [
-        ("conflict_class", {}),
-        ("older_id", {"conflict_class": EVOLUTION}),
-        ("older_id", {"conflict_class": EVOLUTION, "older_id": "somebody"}),
-        ("older_id", {"conflict_class": NUANCE, "older_id": "somebody"}),
-    ],
-)
-async def test_a_reclassification_makes_sense(
-    home: Calls, field: str, changes: dict[str, Any]
-) -> None:
-    """D5 It names a class, and of an evolution the side that was true earlier."""
-    failure = await refused(review(home, await found(home), RECLASSIFY, **changes))
-
-    assert [each.field for each in failure.violations] == [field]
-
-
-async def test_a_class_goes_with_a_reclassification_alone(home: Calls) -> None:
-    """D5 No field of a review is ignored."""
+async def test_a_review_makes_sense(home: Calls) -> None:
+    """D5 A reclassification names a class, and of an evolution the side that was true earlier; no
+    other decision has a class; an exception, for which both sides stand, needs its reason."""
     kept = await found(home)
-    failure = await refused(review(home, kept, DISMISS, conflict_class=NUANCE))
+    cases: list[tuple[pb.ReviewDecision.ValueType, str, dict[str, Any]]] = [
+        (RECLASSIFY, "conflict_class", {}),
+        (RECLASSIFY, "older_id", {"conflict_class": EVOLUTION}),
+        (RECLASSIFY, "older_id", {"conflict_class": EVOLUTION, "older_id": "somebody"}),
+        (RECLASSIFY, "older_id", {"conflict_class": NUANCE, "older_id": "somebody"}),
+        (DISMISS, "conflict_class", {"conflict_class": NUANCE}),
+        (EXCEPT, "context", {"context": "  "}),
+    ]
+    for decision, field, changes in cases:
+        failure = await refused(review(home, kept, decision, **changes))
+        assert [each.field for each in failure.violations] == [field]
+    excepted = (await review(home, kept, EXCEPT, "In the Alps")).conflict
 
-    assert [each.field for each in failure.violations] == ["conflict_class"]
+    assert (excepted.state, excepted.context) == (EXCEPTION, "In the Alps")
 
 
 async def test_what_nobody_could_decide_is_confirmed_by_nobody(home: Calls) -> None:

@@ -1,6 +1,5 @@
 """Conflicts as they are recorded, read and listed (D5)."""
 
-import pytest
 from concord.graph.v1 import conflict_pb2 as pb
 from concord.graph.v1 import feed_pb2
 from concord.type.v1 import type_pb2
@@ -101,20 +100,17 @@ async def test_a_batch_is_recorded_whole_or_not_at_all(home: Calls) -> None:
     assert await listed(home) == []
 
 
-@pytest.mark.parametrize(
-    ("field", "changes"),
-    [
-        ("findings[0].older_id", {"conflict_class": EVOLUTION, "older_id": "somebody"}),
-        ("findings[0].older_id", {"older_id": "somebody"}),
-        ("findings[0].first_spans", {"first_spans": [pb.Span(start=3, end=3)]}),
-    ],
-)
-async def test_a_finding_makes_sense(home: Calls, field: str, changes: dict[str, object]) -> None:
+async def test_a_finding_makes_sense(home: Calls) -> None:
     """D5 An evolution names its older side, nothing else does; a span holds something."""
     one, other = await home.add("a"), await home.add("b")
-    failure = await refused(record(home, finding(one, other, **changes)))
-
-    assert [each.field for each in failure.violations] == [field]
+    cases: list[tuple[str, dict[str, object]]] = [
+        ("older_id", {"conflict_class": EVOLUTION, "older_id": "somebody"}),
+        ("older_id", {"older_id": "somebody"}),
+        ("first_spans", {"first_spans": [pb.Span(start=3, end=3)]}),
+    ]
+    for field, changes in cases:
+        failure = await refused(record(home, finding(one, other, **changes)))
+        assert [each.field for each in failure.violations] == [f"findings[0].{field}"]
 
 
 async def test_sides_are_two_items_of_one_kind(home: Calls) -> None:

@@ -1,11 +1,13 @@
 """Each check of an import, proven by an export that this check alone refuses."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
 import pytest_asyncio
 from concord.graph.v1 import space_pb2
 from concord_client.trust import signing
@@ -17,11 +19,16 @@ INVALID = "ERROR_REASON_EXPORT_INVALID"
 GENESIS_INVALID = "ERROR_REASON_GENESIS_INVALID"
 
 
-@pytest_asyncio.fixture
-async def lines(live: World, home: Calls) -> list[str]:
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """A full export of a furnished space."""
-    await furnish(home, live.clock)
-    return await export_of(home)
+    return asyncio.run(_furnished(tmp_path_factory.mktemp("furnished") / "graph.db"))
+
+
+async def _furnished(path: Path) -> list[str]:
+    async with world(path) as live:
+        await furnish(live.calls(), live.clock)
+        return await export_of(live.calls())
 
 
 @pytest_asyncio.fixture
