@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2
 from concord.type.v1 import type_pb2
+from governed_actions import action_of
 from graph_world import (
     CONSTITUTIVE,
     DAY,
@@ -40,10 +41,7 @@ class Agreed:
 
     async def edge(self, edge: type_pb2.Edge) -> type_pb2.Edge:
         """Make an edge with consent."""
-        action = governed_pb2.GovernedAction()
-        action.upsert_edge.request_id = self.calls.request_id()
-        action.upsert_edge.edge.CopyFrom(edge)
-        made = (await self.parties.apply(self.calls, action)).edge
+        made = (await self.parties.apply(self.calls, action_of("upsert_edge", edge=edge))).edge
         self.fixed.append(made.id)
         return made
 
@@ -51,10 +49,7 @@ class Agreed:
         self, newer: type_pb2.Memory | type_pb2.Edge, older: type_pb2.Memory | type_pb2.Edge
     ) -> None:
         """Let one item supersede another with consent."""
-        action = governed_pb2.GovernedAction()
-        action.add_lineage.request_id = self.calls.request_id()
-        action.add_lineage.relation = SUPERSEDES
-        action.add_lineage.newer_id, action.add_lineage.older_id = newer.id, older.id
+        action = action_of("add_lineage", relation=SUPERSEDES, newer_id=newer.id, older_id=older.id)
         self.last = action, await self.parties.seen(self.calls, action)
         self.last_grant = self.parties.grant(*self.last)
         await self.parties.apply(self.calls, *self.last, self.last_grant)

@@ -7,7 +7,10 @@ import neo4j_at_hand
 import other_store
 import pytest
 import pytest_asyncio
-from graph_world import Calls, World, world
+from concord_graph.domain.items import Memory
+from concord_graph.ports import Author, GraphStore, Writes
+from concord_graph.usecases.write.writer import Writer
+from graph_world import START, Calls, Clock, Parties, World, opened_store, world
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -36,6 +39,27 @@ async def live(tmp_path: Path) -> AsyncIterator[World]:
 
 
 @pytest_asyncio.fixture
+async def store(tmp_path: Path) -> AsyncIterator[GraphStore]:
+    """A bare store, with a memory "m" in the space "home"."""
+    opened = await opened_store(tmp_path / "graph.db", Clock())
+
+    async def put(tx: Writes) -> None:
+        await Writer(tx, Author("p", "Test", "r"), START).put(None, Memory(id="m", content="x"))
+
+    await opened.write("home", put)
+    yield opened
+    await opened.close()
+
+
+@pytest_asyncio.fixture
 async def home(live: World) -> Calls:
     """An agent's calls in the space "home", with every scope."""
     return live.calls()
+
+
+@pytest_asyncio.fixture
+async def parties(live: World, home: Calls) -> Parties:
+    """The agent and the human of the space "home", enrolled, and governance."""
+    both = live.parties()
+    await both.enrol(home)
+    return both

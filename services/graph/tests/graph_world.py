@@ -316,9 +316,10 @@ class Calls:
             graph_pb2.FindPathRequest(start=named(start), end=named(end), **options)  # type: ignore[arg-type]
         )
 
-    async def export(self) -> list[str]:
+    async def export(self, **fields: object) -> list[str]:
         """Export the space; one string per line."""
-        pieces = self.space_service.ExportSpace(space_pb2.ExportSpaceRequest())
+        request = space_pb2.ExportSpaceRequest(**fields)  # type: ignore[arg-type] # a test's own
+        pieces = self.space_service.ExportSpace(request)
         return [line async for piece in pieces for line in piece.lines]
 
     async def add(self, content: str, **fields: object) -> type_pb2.Memory:
@@ -522,10 +523,15 @@ class World:
         self.clock = clock
 
     def calls(
-        self, space: str = "home", principal: str = "agent-1", scopes: frozenset[str] = SCOPES
+        self,
+        space: str = "home",
+        principal: str = "agent-1",
+        scopes: frozenset[str] = SCOPES,
+        kind: str = "AGENT",
+        origin: str = "",
     ) -> Calls:
         """Return the calls of a principal in a space."""
-        caller = Caller(space, principal, scopes, "AGENT")
+        caller = Caller(space, principal, scopes, kind, origin=origin)
         governance = Caller(space, "governance", scopes, "SYSTEM")
         # A Neo4j that was just started plans a statement for seconds, on a busy machine for many.
         channels = (self.server.channel(each, cap=SECONDS) for each in (caller, governance))
@@ -722,20 +728,14 @@ class Parties:
         self, calls: Calls, source: str = "Me", relation: str = "VALUES", target: str = "Honesty"
     ) -> type_pb2.Edge:
         """Return a new constitutive edge, made with consent."""
-        action = governed_pb2.GovernedAction()
-        action.upsert_edge.request_id = calls.request_id()
-        action.upsert_edge.edge.CopyFrom(
-            edge_of(source, relation, target, weight=0.9, edge_type=CONSTITUTIVE)
-        )
-        return (await self.apply(calls, action)).edge
+        edge = edge_of(source, relation, target, weight=0.9, edge_type=CONSTITUTIVE)
+        upsert = graph_pb2.UpsertEdgeRequest(request_id=calls.request_id(), edge=edge)
+        return (await self.apply(calls, governed_pb2.GovernedAction(upsert_edge=upsert))).edge
 
     async def constitutive_memory(
         self, calls: Calls, memory_id: str = "who-i-am", content: str = "I keep my promises."
     ) -> type_pb2.Memory:
         """Return a new constitutive memory, made with consent."""
-        action = governed_pb2.GovernedAction()
-        action.add_memory.request_id = calls.request_id()
-        action.add_memory.memory.CopyFrom(
-            type_pb2.Memory(id=memory_id, content=content, edge_type=CONSTITUTIVE)
-        )
-        return (await self.apply(calls, action)).memory
+        memory = type_pb2.Memory(id=memory_id, content=content, edge_type=CONSTITUTIVE)
+        add = memory_pb2.AddMemoryRequest(request_id=calls.request_id(), memory=memory)
+        return (await self.apply(calls, governed_pb2.GovernedAction(add_memory=add))).memory

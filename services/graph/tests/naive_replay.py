@@ -8,6 +8,7 @@ microseconds.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 FOREVER = 2**63 - 1
@@ -130,17 +131,28 @@ class Known:
         """Return whether a source has one value of a relation at a time."""
         return any(r.name == relation and r.functional for r in self.live("relation"))
 
+    @cached_property
+    def agreed(self) -> set[str]:
+        """The ids of items at which lineage starts that both principals agreed to."""
+        return {e.source for e in self.live("edge") if e.governed}
+
+    @cached_property
+    def replacing(self) -> list[Version]:
+        """The live lineage by which one item may take over from another."""
+        return [e for e in self.live("edge") if e.relation in REPLACING]
+
     def is_agreed(self, item_id: str) -> bool:
         """Return whether lineage starts at it that both principals agreed to."""
-        return any(e.governed and e.source == item_id for e in self.live("edge"))
+        return item_id in self.agreed
 
     def is_fixed(self, item: Version) -> bool:
         """Return whether it gives way to nothing that one principal says alone (G4)."""
         if item.edge_type == "CONSTITUTIVE" or self.is_agreed(item.id):
             return True
+        if item.kind != "memory":
+            return False
         at = [e for e in self.live("edge") if item.id in (e.source, e.target)]
-        defined = any(e.edge_type == "CONSTITUTIVE" or self.is_agreed(e.id) for e in at)
-        return item.kind == "memory" and defined
+        return any(e.edge_type == "CONSTITUTIVE" or self.is_agreed(e.id) for e in at)
 
     def counts(self, lineage: Version, older: Version) -> bool:
         """Return whether lineage takes effect on what it names as the older."""
@@ -154,8 +166,8 @@ class Known:
     def replacers(self, item: Version) -> list[Version]:
         """Return the live items that take over from it by lineage at some time (T2), each once."""
         found: dict[str, Version] = {}
-        for edge in self.live("edge"):
-            if edge.relation in REPLACING and edge.target == item.id and self.counts(edge, item):
+        for edge in self.replacing:
+            if edge.target == item.id and self.counts(edge, item):
                 newer = self.get(edge.source, item.kind)
                 found |= {newer.id: newer} if newer else {}
         return list(found.values())
@@ -258,7 +270,7 @@ class Known:
             return []
         facts = [self.items[edge_id] for edge_id in self.facts[memory.id]]
         taken = {n.id for edge in facts for n in self.successors(edge, v) if self.met(n, edge, v)}
-        return [m for m in self._stating(taken) if m.id != memory.id]
+        return [m for m in self.stating(taken) if m.id != memory.id]
 
     def met(self, newer: Version, edge: Version, v: int) -> bool:
         """Return whether memories that state a successor take over from those of an edge.
@@ -346,11 +358,12 @@ class Known:
         """
         facts = set(self.facts.get(item_id, ()))
         values = self._linked(facts) - facts
-        ids = self._linked({item_id} | {m.id for m in self._stating(values)})
+        ids = self._linked({item_id} | {m.id for m in self.stating(values)})
         lineage = [e for e in self.live("edge") if e.is_lineage]
         return ids, {e.id for e in lineage if {e.source, e.target} <= ids}
 
-    def _stating(self, edge_ids: set[str]) -> list[Version]:
+    def stating(self, edge_ids: set[str]) -> list[Version]:
+        """Return the live memories that state any of these edges (M1)."""
         return [m for m in self.live("memory") if edge_ids & set(self.facts.get(m.id, ()))]
 
     def _linked(self, ids: set[str]) -> set[str]:

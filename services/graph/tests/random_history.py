@@ -11,9 +11,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import grpc
-from concord.graph.v1 import governed_pb2, graph_pb2
+from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import from_rpc_error
+from governed_actions import action_of, applied
 from graph_world import (
     CONSTITUTIVE,
     DAY,
@@ -26,10 +27,9 @@ from graph_world import (
     World,
     by_id,
     edge_of,
-    fact,
-    stamp,
 )
 from hypothesis import strategies as st
+from random_writes import Triple, date, facts_of, live_edges, op
 
 SOURCES = ("a", "a", "a", "b")
 TARGETS = ("x", "y", "z")
@@ -46,9 +46,6 @@ REFUSALS = {
     )
 }
 
-Op = tuple[str, dict[str, object]]
-Triple = tuple[str, str, str]
-
 triples = st.tuples(*map(st.sampled_from, (SOURCES, RELATIONS, TARGETS)))
 times = st.sampled_from(TIMES)
 lasting = st.sampled_from([None, None, None, 1, 4])
@@ -57,11 +54,6 @@ told_first = st.sampled_from(MEMORIES[:3])  # what names the others names ghosts
 places = st.integers(0, 6)
 lineage = st.sampled_from([SUPERSEDES, SUPERSEDES, DEPRECATES])
 who = st.sampled_from(["alone", "alone", "other", "together"])
-
-
-def op(name: str, /, **arguments: st.SearchStrategy[object]) -> st.SearchStrategy[Op]:
-    """Return a strategy for one write with its arguments."""
-    return st.tuples(st.just(name), st.fixed_dictionaries(dict(arguments)))
 
 
 put_edge = op("put_edge", triple=triples, time=times, days=lasting)
@@ -121,15 +113,12 @@ class Space:
         await self.calls.upsert(edge_of(*triple, valid_from=time, valid_until=_until(time, days)))
 
     async def _define_edge(self, triple: Triple, time: int | None) -> None:
-        action = self._action()
         edge = edge_of(*triple, valid_from=time, edge_type=CONSTITUTIVE)
-        action.upsert_edge.edge.CopyFrom(edge)
-        action.upsert_edge.request_id = self.calls.request_id()
-        await self._together(action)
+        await self._together(action_of("upsert_edge", edge=edge))
 
     async def _retime_edge(self, place: int, time: int | None, days: int | None) -> None:
         if edge := await self._edge(place, of="IN"):
-            _date(edge, time, days)
+            date(edge, time, _until(time, days))
             await self.calls.update_edge(edge, "valid_from", "valid_until")
 
     async def _delete_edge(self, place: int, together: bool) -> None:
@@ -139,10 +128,7 @@ class Space:
         if not together:
             await self.calls.delete_edge(edge)
             return
-        action = self._action()
-        action.delete_edge.id, action.delete_edge.etag = edge.id, edge.etag
-        action.delete_edge.request_id = self.calls.request_id()
-        await self._together(action)
+        await self._together(action_of("delete_edge", id=edge.id, etag=edge.etag))
 
     async def _relate_values(self, who: str, relation: int, place: int, older: int) -> None:
         """Let one value of a row replace another, earlier or later."""
@@ -159,7 +145,9 @@ class Space:
     async def _correct_row(self, place: int) -> None:
         """Say of a value that the one before it was right, and of that, that the one before was."""
         edges = [
-            e for e in await self._edges() if e.relation == "IN" and e.edge_type == DESCRIPTIVE
+            e
+            for e in await live_edges(self.calls)
+            if e.relation == "IN" and e.edge_type == DESCRIPTIVE
         ]
         begins = {e.supersession.effective_valid_from.ToMicroseconds(): e for e in edges}
         row = [begins[time] for time in sorted(begins) if begins[time].source.name == "a"]
@@ -179,45 +167,42 @@ class Space:
             calls = self.other if who == "other" else self.calls
             await calls.relate(relation, newer, older)  # type: ignore[arg-type] # drawn from it
             return
-        action = self._action()
-        action.add_lineage.request_id = self.calls.request_id()
-        action.add_lineage.relation = relation  # type: ignore[assignment] # drawn from it
-        action.add_lineage.newer_id, action.add_lineage.older_id = newer, older
+        action = action_of("add_lineage", relation=relation, newer_id=newer, older_id=older)
         await self._together(action)
 
     async def _add(
         self, memory_id: str, facts: list[Triple], time: int | None, days: int | None
     ) -> None:
-        memory = type_pb2.Memory(id=memory_id, content=memory_id, facts=_facts(facts))
-        _date(memory, time, days)
+        memory = type_pb2.Memory(id=memory_id, content=memory_id, facts=facts_of(facts))
+        date(memory, time, _until(time, days))
         await self.calls.add_memory(memory)
 
     async def _define_memory(self, memory_id: str, facts: list[Triple]) -> None:
-        action = self._action()
-        action.add_memory.request_id = self.calls.request_id()
-        content = memory_id or "of a drawn id"
-        memory = type_pb2.Memory(id=memory_id, content=content, facts=_facts(facts))
-        memory.edge_type = CONSTITUTIVE
-        action.add_memory.memory.CopyFrom(memory)
-        await self._together(action)
+        memory = type_pb2.Memory(
+            id=memory_id,
+            content=memory_id or "of a drawn id",
+            facts=facts_of(facts),
+            edge_type=CONSTITUTIVE,
+        )
+        await self._together(action_of("add_memory", memory=memory))
 
     async def _restate(self, memory_id: str, facts: list[Triple], time: int | None) -> None:
         memory = await self._memory(memory_id)
         if memory is None:
             return
         del memory.facts[:]
-        memory.facts.extend(_facts(facts))
-        _date(memory, time, None)
+        memory.facts.extend(facts_of(facts))
+        date(memory, time, None)
         await self.calls.update(memory, "facts", "valid_from", "valid_until")
 
     async def _hang(self, memory_id: str, together: bool) -> None:
         """State an edge at a memory, which pins it if both principals agree to it."""
         edge_type = CONSTITUTIVE if together else DESCRIPTIVE
         edge = edge_of("a", "KEEPS", by_id(memory_id), edge_type=edge_type)
-        action = self._action()
-        action.upsert_edge.edge.CopyFrom(edge)
-        action.upsert_edge.request_id = self.calls.request_id()
-        await (self.parties.apply(self.calls, action) if together else self.calls.upsert(edge))
+        if together:
+            await self.parties.apply(self.calls, action_of("upsert_edge", edge=edge))
+        else:
+            await self.calls.upsert(edge)
 
     async def _toggle(self, memory_id: str) -> None:
         memory = await self._memory(memory_id)
@@ -238,12 +223,10 @@ class Space:
         edge = await self._edge(place)
         if edge is None:
             return
-        action = self._action()
-        action.revert_items.request_id = self.calls.request_id()
         history = [change for change in await self.calls.changes() if change.item_id == edge.id]
         newest = max(change.revision for change in history)
-        action.revert_items.items.add(id=edge.id, revision=newest - 1, expected_revision=newest)
-        await self._together(action)
+        former = {"id": edge.id, "revision": newest - 1, "expected_revision": newest}
+        await self._together(action_of("revert_items", items=[former]))
 
     async def _wait(self, hours: int) -> None:
         self.live.clock.pass_(hours * 3_600_000_000)
@@ -255,16 +238,7 @@ class Space:
         except grpc.aio.AioRpcError as error:
             if from_rpc_error(error).reason != "ERROR_REASON_GRANT_INVALID":
                 raise
-            seen = await self.parties.seen(self.calls, action)
-            request = governed_pb2.ApplyGovernedChangeRequest(
-                request_id=self.calls.request_id(),
-                action=action,
-                etags=[governed_pb2.ItemEtag(id=i, etag=etag) for i, etag in seen.items()],
-            )
-            await self.calls.governed.ApplyGovernedChange(request)
-
-    def _action(self) -> governed_pb2.GovernedAction:
-        return governed_pb2.GovernedAction()
+            await applied(self.calls, action)
 
     async def _edge(
         self, place: int, *, of: str = "", defined: bool = False
@@ -273,14 +247,10 @@ class Space:
 
         `of`: of that relation; `defined`: a constitutive one.
         """
-        edges = await self._edges()
+        edges = await live_edges(self.calls)
         edges = [edge for edge in edges if of in ("", edge.relation)]
         edges = [edge for edge in edges if not defined or edge.edge_type == CONSTITUTIVE]
         return edges[place % len(edges)] if edges else None
-
-    async def _edges(self) -> list[type_pb2.Edge]:
-        reply = await self.calls.graph.ListEdges(graph_pb2.ListEdgesRequest(page_size=200))
-        return [edge for edge in reply.edges if not edge.relation.startswith("concord:")]
 
     async def _memory(self, memory_id: str) -> type_pb2.Memory | None:
         (state,) = await self.calls.states((memory_id, 0))
@@ -325,19 +295,5 @@ async def write_in_row(space: Space, draw: random.Random, *, erasing: bool = Tru
     await space.do(names[0], writes[names[0]][1])
 
 
-def _facts(triples_: list[Triple]) -> list[type_pb2.Fact]:
-    return [fact(*triple) for triple in triples_]
-
-
 def _until(time: int | None, days: int | None) -> int | None:
     return None if time is None or days is None else time + days * DAY
-
-
-def _date(item: type_pb2.Edge | type_pb2.Memory, time: int | None, days: int | None) -> None:
-    """State from and until when it holds; without a time, that nothing is stated."""
-    item.ClearField("valid_from")
-    item.ClearField("valid_until")
-    if time is not None:
-        item.valid_from.CopyFrom(stamp(time))
-    if (until := _until(time, days)) is not None:
-        item.valid_until.CopyFrom(stamp(until))

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any
 
 from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, relation_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.timestamp_pb2 import Timestamp
 from graph_world import FOUND, NOT_FOUND, Calls, by_id, micros, named, stamp
 from naive_replay import FOREVER, Known, Replay, Version
+from paging import pages
 
 ERASED = type_pb2.LOOKUP_STATUS_ERASED
-
-
-class Paged(Protocol):
-    """A reply of which more may follow."""
-
-    next_page_token: str
 
 
 @dataclass(frozen=True)
@@ -54,7 +49,7 @@ class Reading:
         """The record time."""
         return FOREVER if self.record is None or self.record >= self.time else self.record
 
-    @property
+    @cached_property
     def known(self) -> Known:
         """What was known."""
         return self.replay.known(self.r)
@@ -141,6 +136,7 @@ def same_edge(at: Reading, edge: type_pb2.Edge, wanted: Version) -> None:
     for end in (edge.source, edge.target):
         node = at.known.items.get(end.id)
         assert end.name == (node.name if node and node.kind == "node" else "")
+    assert set(edge.sources) == {memory.id for memory in at.known.stating({edge.id})}
     _same_times(edge, wanted)
     same_supersession(at, edge.supersession, wanted)
 
@@ -280,8 +276,7 @@ async def check_counts(at: Reading) -> None:
 
 async def check_export(at: Reading) -> None:
     """ExportSpace: what is there, by its own words."""
-    call = at.calls.space_service.ExportSpace(space_pb2.ExportSpaceRequest(as_of=at.as_of))
-    lines = [json.loads(line) async for piece in call for line in piece.lines]
+    lines = [json.loads(line) for line in await at.calls.export(as_of=at.as_of)]
     lines = [line for line in lines if line["kind"] != "conflict"]
     there = at.known.exported(at.v, stated=at.valid is not None)
     names = {i: _name(item, at.known) for i, item in at.known.items.items()}
@@ -322,17 +317,6 @@ def _said(end: dict[str, Any]) -> str:
             begins.FromJsonString(triple["valid_from"])
         return f"{triple['relation']} {ends} {micros(begins) or ''}"
     return str(end.get("node") or end.get("memory"))
-
-
-async def pages(call: Callable[[Any], Awaitable[Paged]], request: Any) -> list[Any]:
-    """Return every page of a list."""
-    found = []
-    while True:
-        reply = await call(request)
-        found.append(reply)
-        if not reply.next_page_token:
-            return found
-        request.page_token = reply.next_page_token
 
 
 async def check_walks(at: Reading, names: str, ids: tuple[str, ...]) -> None:

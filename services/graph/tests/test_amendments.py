@@ -2,7 +2,7 @@
 
 from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from graph_world import AMENDS, DAY, Calls, World, by_id, stamp
+from graph_world import AMENDS, DAY, Calls, Parties, World, by_id, stamp
 
 
 def listed(item: type_pb2.Memory | type_pb2.Edge) -> list[str]:
@@ -92,11 +92,9 @@ async def test_what_is_listed_holds_then(live: World, home: Calls) -> None:
     assert await seen() == []
 
 
-async def test_lineage_that_is_void_amends_nothing(live: World, home: Calls) -> None:
+async def test_lineage_that_is_void_amends_nothing(home: Calls, parties: Parties) -> None:
     """G4 T4 What was said of a ghost does not amend what both have agreed on."""
     await home.add("It is otherwise. Amends: [[memory:core]]", id="note")
-    parties = live.parties()
-    await parties.enrol(home)
     await parties.constitutive_memory(home, "core")
 
     assert listed(await home.get("core")) == []

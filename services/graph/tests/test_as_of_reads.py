@@ -1,6 +1,6 @@
-"""Reads by name and id, lists, counts, chains and exports as of another instant."""
+"""Reads as of another instant, beyond what a replay of the record shows (test_replay_oracle)."""
 
-from concord.graph.v1 import feed_pb2, graph_pb2, lineage_pb2, memory_pb2, space_pb2
+from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
     DAY,
@@ -11,7 +11,7 @@ from graph_world import (
     SUPERSEDES,
     Calls,
     World,
-    edge_of,
+    fact,
     known_at,
     micros,
     reason,
@@ -58,73 +58,32 @@ async def test_a_memory_by_the_key_it_had(live: World, home: Calls) -> None:
     assert (await found(id="m")).memory.HasField("forget_time")
 
 
-async def test_a_history_as_it_was_known(live: World, home: Calls) -> None:
-    """T3 M4 Versions written later are missing, and the newest of then was open then."""
-    memory = await home.add("first", id="m")
-    then = known_at(live.clock())
-    live.clock.pass_(DAY)
-    memory.content = "second"
-    await home.update(memory, "content")
-    request = memory_pb2.GetMemoryHistoryRequest(id="m", as_of=then)
-    (version,) = (await home.memory.GetMemoryHistory(request)).versions
+async def test_a_request_is_known_from_one_instant_on(home: Calls) -> None:
+    """T3 T1 Who asks what was known when a memory came sees what came with it, or none of it."""
+    old = await home.add("Tea is served at four.")
+    new = await home.add(f"Tea is served at five.\n\nSupersedes: [[memory:{old.id}]]")
+    when = micros(new.create_time)
 
-    assert version.memory.content == "first"
-    assert not version.HasField("record_until")
-
-
-async def test_what_was_a_ghost_then(live: World, home: Calls) -> None:
-    """T3 T5 M3 A chain, and an export, name a memory that nobody had told yet."""
-    await home.add("new", id="new")
-    await home.relate(SUPERSEDES, "new", "old")
-    then = known_at(live.clock() + 1_000)
-    live.clock.pass_(DAY)
-    await home.add("old", id="old")
-    chain = await home.lineage_service.GetLineage(
-        lineage_pb2.GetLineageRequest(id="new", as_of=then)
-    )
-    ghosts = {item.id for item in chain.items if item.is_undeclared}
-    pieces = home.space_service.ExportSpace(space_pb2.ExportSpaceRequest(as_of=then))
-    lines = [line async for piece in pieces for line in piece.lines]
-
-    assert ghosts == {"old"}
-    assert len(lines) == 2
-    assert '"older":{"memory":"old"}' in lines[1]
-    assert not any(item.is_undeclared for item in (await home.lineage("new")).items)
+    for known, heads in ((when - 1, [old.id]), (when, [new.id])):
+        seen = await home.memory.GetMemory(
+            memory_pb2.GetMemoryRequest(id=old.id, as_of=known_at(known))
+        )
+        assert seen.memory.supersession.is_superseded == (known >= when)
+        assert list(seen.memory.supersession.head_ids) == heads
+    told = [change for change in await home.changes() if change.seq > 1]
+    assert {micros(change.record_time) for change in told} == {when}
 
 
-async def test_a_valid_time_narrows_lists_counts_and_exports(home: Calls) -> None:
-    """T3 T4 Stated, it leaves out what did not hold; reads by id answer all the same."""
-    ended = edge_of("a", "IN", "old", valid_from=START - 9 * DAY, valid_until=START - 5 * DAY)
-    first = (await home.upsert(ended)).edge
-    second = await home.put_edge("a", "IN", "new", valid_from=START - 5 * DAY)
-    at = valid_at(START - 6 * DAY)
-    listed = await home.graph.ListEdges(graph_pb2.ListEdgesRequest(as_of=at))
-    counts = await home.space_service.CountByType(space_pb2.CountByTypeRequest(as_of=at))
-    pieces = home.space_service.ExportSpace(space_pb2.ExportSpaceRequest(as_of=at))
-    exported = [line for piece in [p async for p in pieces] for line in piece.lines]
+async def test_what_a_batch_says_comes_one_after_the_other(home: Calls) -> None:
+    """T3 T2 Of a functional relation the later item of a batch is the one that holds."""
+    await home.declare("LIVES_IN")
+    facts = [fact("Ada", "LIVES_IN", town) for town in ("Bonn", "Oslo")]
+    await home.batch([type_pb2.Memory(id=f.object, content=f.object, facts=[f]) for f in facts])
+    first, second = [micros((await home.get(f.object)).create_time) for f in facts]
 
-    assert [edge.id for edge in listed.edges] == [first.id]
-    assert (counts.nodes, counts.edges) == (3, 1)
-    assert sum('"kind":"edge"' in line for line in exported) == 1
-    reply = await home.graph.GetEdge(graph_pb2.GetEdgeRequest(id=second.id, peek=True, as_of=at))
-    assert reply.status == FOUND
-    assert len((await home.graph.ListEdges(graph_pb2.ListEdgesRequest())).edges) == 2
-
-
-async def test_standing_is_told_for_the_instant_asked_about(home: Calls) -> None:
-    """T2 T3 T4 A memory read as of before its successor began is current."""
-    await home.add("old", id="old", valid_from=valid_at(START - 9 * DAY).valid_time)
-    await home.add("new", id="new", valid_from=valid_at(START - DAY).valid_time)
-    await home.relate(SUPERSEDES, "new", "old")
-    before = valid_at(START - 2 * DAY)
-    request = memory_pb2.GetMemoryRequest(id="old", peek=True, as_of=before)
-    memory = (await home.memory.GetMemory(request)).memory
-
-    assert not memory.supersession.is_superseded
-    assert list(memory.supersession.head_ids) == ["old"]
-    assert micros(memory.supersession.superseded_from) == START - DAY
-    assert await home.listed(as_of=before) == ["old"]
-    assert await home.listed() == ["new"]
+    assert first < second
+    assert await home.listed() == ["Oslo"]
+    assert await home.listed(as_of=known_at(first)) == ["Bonn"]
 
 
 async def test_a_page_token_is_bound_to_its_instant(home: Calls) -> None:

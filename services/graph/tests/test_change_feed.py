@@ -10,12 +10,10 @@ from concord_graph.servicer import feed
 from graph_world import (
     SECOND,
     SECONDS,
-    SUPERSEDES,
     Calls,
     World,
     by_id,
     micros,
-    reason,
     stamp,
     world,
 )
@@ -181,14 +179,6 @@ async def test_spaces_and_their_heads(live: World, home: Calls) -> None:
     assert {space.epoch for space in reply.spaces} == {message.epoch}
 
 
-async def test_the_feed_needs_its_own_permission(live: World) -> None:
-    """S10 An agent's scopes do not open it."""
-    agent = live.calls(scopes=frozenset({"graph:read", "memory:read"}))
-    call = agent.feed.ListSpaces(feed_pb2.ListSpacesRequest())
-
-    assert await reason(call) == "ERROR_REASON_PERMISSION_MISSING"
-
-
 async def test_a_revision_is_exactly_what_its_change_made(live: World, home: Calls) -> None:
     """S10 T3 Content, supersession and forgetting as of each sequence number; 0 is now."""
     memory = await home.add("first", id="m", valid_from=stamp(1))
@@ -242,20 +232,6 @@ async def test_unknown_and_foreign_memories_are_absent(live: World, home: Calls)
         ("nowhere", 0),
     ]
     assert foreign == feed_pb2.Revision(id="m")
-
-
-async def test_a_resolution_tells_both_edges(home: Calls) -> None:
-    """S10 T2 The outbox names every item whose derived state a write changed."""
-    old, new = await home.put_edge("a", "R", "b"), await home.put_edge("a", "R", "c")
-    seq = (await home.changes())[-1].seq
-    record = (await home.relate(SUPERSEDES, new.id, old.id)).edge
-    told = {(c.item_id, c.type) for c in await home.changes(after=seq)}
-    seq += 3
-    await home.delete_edge(await home.get_edge(new.id))
-    after = {(c.item_id, c.type) for c in await home.changes(after=seq)}
-
-    assert told == {(record.id, CREATED), (old.id, STANDING), (new.id, STANDING)}
-    assert after == {(new.id, DELETED), (old.id, STANDING)}
 
 
 async def test_reads_of_memories_are_told_by_the_time_it_closes(tmp_path: Path) -> None:

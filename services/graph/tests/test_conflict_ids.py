@@ -1,8 +1,8 @@
 """Open conflicts by id wherever their sides are read (D5)."""
 
-from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.graph.v1 import memory_pb2
 from conflict_world import CONFIRM, DISMISS, finding, get, record, recorded, review
-from graph_world import Calls, World, by_id, known_at, micros
+from graph_world import Calls, World, known_at, micros
 
 
 async def test_a_memory_names_its_open_conflicts_wherever_it_is_read(home: Calls) -> None:
@@ -51,15 +51,3 @@ async def test_at_most_twenty_are_named_the_newest(home: Calls) -> None:
 
     assert list((await home.get(hub.id)).conflict_ids) == ids[:1:-1]
     assert (await get(home, ids[0])).id == ids[0]
-
-
-async def test_conflicts_of_another_space_are_not_named(home: Calls, live: World) -> None:
-    """G13 A memory of the same id elsewhere has none."""
-    away = live.calls("other")
-    one, other = await home.add("a", id="x"), await home.add("b", id="y")
-    await away.add("a", id="x")
-    await recorded(home, one, other)
-    request = graph_pb2.QueryNeighborsRequest(start=by_id("x"), peek=True)
-
-    assert list((await away.get("x")).conflict_ids) == []
-    assert "conflict_ids" not in str(await away.graph.QueryNeighbors(request))

@@ -27,9 +27,8 @@ from conflict_world import (
     resolve,
     review,
 )
-from graph_world import CONTRADICTS, PROTECTED, Calls, Parties, World, reason, refused
-
-Action = governed_pb2.GovernedAction
+from governed_actions import Action, action_of, applied, reverting
+from graph_world import CONTRADICTS, PROTECTED, Calls, Parties, reason, refused
 
 
 @dataclass
@@ -48,10 +47,8 @@ class Pair:
 
 
 @pytest_asyncio.fixture
-async def pair(live: World, home: Calls) -> Pair:
+async def pair(home: Calls, parties: Parties) -> Pair:
     """A conflict that neither principal decides about alone."""
-    parties = live.parties()
-    await parties.enrol(home)
     creed = await parties.constitutive_memory(home)
     fact = await home.add("I broke my promise.")
     return Pair(home, parties, creed.id, fact.id, await recorded(home, creed, fact))
@@ -59,30 +56,25 @@ async def pair(live: World, home: Calls) -> Pair:
 
 def reviewing(conflict: pb.Conflict, decision: pb.ReviewDecision.ValueType) -> Action:
     """Return the action that reviews a conflict."""
-    request = pb.ReviewConflictRequest(
-        request_id="review", conflict_id=conflict.id, etag=conflict.etag, decision=decision
+    return action_of(
+        "review_conflict", conflict_id=conflict.id, etag=conflict.etag, decision=decision
     )
-    return Action(review_conflict=request)
 
 
 def resolving(conflict: pb.Conflict, superseded_id: str = "") -> Action:
     """Return the action that resolves a conflict."""
-    request = pb.ResolveConflictRequest(
-        request_id="resolve",
+    return action_of(
+        "resolve_conflict",
         conflict_id=conflict.id,
         etag=conflict.etag,
         resolution_type=CONTRADICTION,
         superseded_id=superseded_id,
     )
-    return Action(resolve_conflict=request)
 
 
 def reopening(conflict: pb.Conflict) -> Action:
     """Return the action that reopens a conflict."""
-    request = pb.ReopenConflictRequest(
-        request_id="reopen", conflict_id=conflict.id, etag=conflict.etag
-    )
-    return Action(reopen_conflict=request)
+    return action_of("reopen_conflict", conflict_id=conflict.id, etag=conflict.etag)
 
 
 ALONE: dict[str, Callable[[Pair], object]] = {
@@ -152,16 +144,7 @@ async def test_a_consented_resolution_and_its_undo(pair: Pair) -> None:
     state = await pair.home.export()
     done = await pair.parties.apply(pair.home, resolving(pair.kept, pair.fact))
     resolved = await pair.now()
-    items = [
-        governed_pb2.RevertedItem(
-            id=each.id,
-            revision=each.before_revision,
-            expected_revision=each.after_revision,
-            cascaded=each.cascaded,
-        )
-        for each in done.effects
-    ]
-    undo = Action(revert_items=governed_pb2.RevertItemsRequest(request_id="undo", items=items))
+    undo = reverting(done)
     alone = pair.home.governed.ApplyGovernedChange(
         governed_pb2.ApplyGovernedChangeRequest(request_id="alone", action=undo)
     )
@@ -197,11 +180,9 @@ async def test_what_both_decided_is_not_undone_by_lineage(pair: Pair) -> None:
 
 
 async def test_one_may_state_a_contradiction_that_nobody_decided_about(
-    live: World, home: Calls
+    home: Calls, parties: Parties
 ) -> None:
     """D5 CONTRADICTS hides nothing: its author asserts it, and both take it away."""
-    parties = live.parties()
-    await parties.enrol(home)
     creed = await parties.constitutive_memory(home)
     fact = await home.add("I broke my promise.")
     await home.relate(CONTRADICTS, creed.id, fact.id)
@@ -234,11 +215,6 @@ async def test_a_proposal_between_descriptive_sides_is_about_both(home: Calls) -
 async def test_governance_reviews_a_tension_for_the_agent(home: Calls) -> None:
     """D5 A NUANCE that comes as a proposal was the agent's to confirm, whoever applies it."""
     kept = await recorded(home, await home.add("a"), await home.add("b"), conflict_class=NUANCE)
-    action = reviewing(kept, CONFIRM)
-    preview = await home.governed.PreviewChange(governed_pb2.PreviewChangeRequest(action=action))
-    seen = [governed_pb2.ItemEtag(id=each.id, etag=each.etag) for each in preview.items]
-    await home.governed.ApplyGovernedChange(
-        governed_pb2.ApplyGovernedChangeRequest(request_id="apply", action=action, etags=seen)
-    )
+    await applied(home, reviewing(kept, CONFIRM))
 
     assert (await get(home, kept.id)).state == CONFIRMED

@@ -128,22 +128,16 @@ async def test_what_was_resolved_comes_back_when_a_side_changes(home: Calls) -> 
     assert (same.state, again.state) == (RESOLVED, POTENTIAL)
 
 
-@pytest.mark.parametrize(
-    ("field", "as_class", "superseded_id"),
-    [
+async def test_a_resolution_makes_sense(home: Calls) -> None:
+    """D6 An evolution has an older side, and what gives way is a side."""
+    kept = await recorded(home, await home.add("a"), await home.add("b"))
+    for field, as_class, superseded_id in (
         ("superseded_id", EVOLUTION, ""),
         ("superseded_id", CONTRADICTION, "somebody"),
         ("resolution_type", UNDECIDED, ""),
-    ],
-)
-async def test_a_resolution_makes_sense(
-    home: Calls, field: str, as_class: pb.ConflictClass.ValueType, superseded_id: str
-) -> None:
-    """D6 An evolution has an older side, and what gives way is a side."""
-    kept = await recorded(home, await home.add("a"), await home.add("b"))
-    failure = await refused(resolve(home, kept, as_class, superseded_id))
-
-    assert [each.field for each in failure.violations] == [field]
+    ):
+        failure = await refused(resolve(home, kept, as_class, superseded_id))
+        assert [each.field for each in failure.violations] == [field]
 
 
 async def test_what_depends_on_the_side_that_gave_way_is_listed(home: Calls) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from concord.graph.v1 import conflict_pb2 as pb
-from concord_chassis.call.identity import Caller
 from concord_graph.usecases.items import conflicts
 from conflict_world import (
     CONFIRM,
@@ -32,7 +31,7 @@ from conflict_world import (
     resolve,
     review,
 )
-from graph_world import CONTRADICTS, SCOPES, Calls, World, reason, refused
+from graph_world import CONTRADICTS, Calls, Parties, World, reason, refused
 
 STATE = "ERROR_REASON_ITEM_STATE"
 
@@ -63,17 +62,16 @@ async def test_confirming_a_contradiction_asserts_it(home: Calls) -> None:
     assert len(await contradicting(home)) == 1
 
 
-@pytest.mark.parametrize("conflict_class", [EVOLUTION, NUANCE])
-async def test_only_a_contradiction_is_asserted(
-    home: Calls, conflict_class: pb.ConflictClass.ValueType
-) -> None:
+async def test_only_a_contradiction_is_asserted(home: Calls) -> None:
     """D5 An evolution or a tension that is confirmed makes no CONTRADICTS."""
-    one, other = await home.add("a"), await home.add("b")
-    older = one.id if conflict_class == EVOLUTION else ""
-    kept = await recorded(home, one, other, conflict_class=conflict_class, older_id=older)
-    confirmed = (await review(home, kept, CONFIRM)).conflict
+    one, other, third = [await home.add(word) for word in "abc"]
+    for kept in (
+        await recorded(home, one, other, conflict_class=EVOLUTION, older_id=one.id),
+        await recorded(home, one, third, conflict_class=NUANCE),
+    ):
+        confirmed = (await review(home, kept, CONFIRM)).conflict
 
-    assert (confirmed.state, confirmed.contradicts_id) == (CONFIRMED, "")
+        assert (confirmed.state, confirmed.contradicts_id) == (CONFIRMED, "")
     assert await contradicting(home) == []
 
 
@@ -94,16 +92,6 @@ async def test_dismissing_takes_the_asserted_edge_away_and_reopening_brings_it_b
     assert await reason(reopen(home, first)) == STATE
 
 
-async def test_an_exception_needs_its_reason(home: Calls) -> None:
-    """D5 Both stand, for the reason that somebody gave."""
-    kept = await found(home)
-    failure = await refused(review(home, kept, EXCEPT, "  "))
-    excepted = (await review(home, kept, EXCEPT, "In the Alps")).conflict
-
-    assert [each.field for each in failure.violations] == ["context"]
-    assert (excepted.state, excepted.context) == (EXCEPTION, "In the Alps")
-
-
 async def test_reclassifying_changes_the_class_and_what_is_asserted(home: Calls) -> None:
     """V1 D5 The state stays; CONTRADICTS stands while it is a confirmed contradiction."""
     confirmed = (await review(home, await found(home), CONFIRM)).conflict
@@ -117,30 +105,24 @@ async def test_reclassifying_changes_the_class_and_what_is_asserted(home: Calls)
     assert (back.conflict.older_id, len(await contradicting(home))) == ("", 1)
 
 
-@pytest.mark.parametrize(
-    ("field", "changes"),
-    [
-        ("conflict_class", {}),
-        ("older_id", {"conflict_class": EVOLUTION}),
-        ("older_id", {"conflict_class": EVOLUTION, "older_id": "somebody"}),
-        ("older_id", {"conflict_class": NUANCE, "older_id": "somebody"}),
-    ],
-)
-async def test_a_reclassification_makes_sense(
-    home: Calls, field: str, changes: dict[str, Any]
-) -> None:
-    """D5 It names a class, and of an evolution the side that was true earlier."""
-    failure = await refused(review(home, await found(home), RECLASSIFY, **changes))
-
-    assert [each.field for each in failure.violations] == [field]
-
-
-async def test_a_class_goes_with_a_reclassification_alone(home: Calls) -> None:
-    """D5 No field of a review is ignored."""
+async def test_a_review_makes_sense(home: Calls) -> None:
+    """D5 A reclassification names a class, and of an evolution the side that was true earlier; no
+    other decision has a class; an exception, for which both sides stand, needs its reason."""
     kept = await found(home)
-    failure = await refused(review(home, kept, DISMISS, conflict_class=NUANCE))
+    cases: list[tuple[pb.ReviewDecision.ValueType, str, dict[str, Any]]] = [
+        (RECLASSIFY, "conflict_class", {}),
+        (RECLASSIFY, "older_id", {"conflict_class": EVOLUTION}),
+        (RECLASSIFY, "older_id", {"conflict_class": EVOLUTION, "older_id": "somebody"}),
+        (RECLASSIFY, "older_id", {"conflict_class": NUANCE, "older_id": "somebody"}),
+        (DISMISS, "conflict_class", {"conflict_class": NUANCE}),
+        (EXCEPT, "context", {"context": "  "}),
+    ]
+    for decision, field, changes in cases:
+        failure = await refused(review(home, kept, decision, **changes))
+        assert [each.field for each in failure.violations] == [field]
+    excepted = (await review(home, kept, EXCEPT, "In the Alps")).conflict
 
-    assert [each.field for each in failure.violations] == ["conflict_class"]
+    assert (excepted.state, excepted.context) == (EXCEPTION, "In the Alps")
 
 
 async def test_what_nobody_could_decide_is_confirmed_by_nobody(home: Calls) -> None:
@@ -176,7 +158,7 @@ async def test_a_tension_is_the_agents_to_judge(home: Calls, live: World) -> Non
     """D5 NUANCE takes an agent; every other class any principal."""
     kept = await found(home, conflict_class=NUANCE)
     plain = await recorded(home, await home.add("a"), await home.add("b"))
-    person = Calls(live.server.channel(Caller("home", "ada", SCOPES, "HUMAN")), "home")
+    person = live.calls(principal="ada", kind="HUMAN")
     failure = await refused(review(person, kept, DISMISS))
     dismissed = (await review(home, kept, DISMISS)).conflict
 
@@ -336,13 +318,13 @@ async def test_a_large_run_takes_several_requests(
     assert (second.dismissed_count, second.is_complete) == (1, True)
 
 
-async def test_what_takes_consent_or_the_agent_is_left(live: World, home: Calls) -> None:
+async def test_what_takes_consent_or_the_agent_is_left(
+    live: World, home: Calls, parties: Parties
+) -> None:
     """D5 G4 A constitutive side needs both principals, a nuance the agent: each is left alone."""
-    parties = live.parties()
-    await parties.enrol(home)
     creed = await parties.constitutive_memory(home)
     fact, one, other = [await home.add(word) for word in ("I broke it.", "a", "b")]
-    person = Calls(live.server.channel(Caller("home", "ada", SCOPES, "HUMAN")), "home")
+    person = live.calls(principal="ada", kind="HUMAN")
     kept = await found_in(
         home, "run", finding(creed, fact), finding(one, other, conflict_class=NUANCE)
     )
@@ -354,14 +336,6 @@ async def test_what_takes_consent_or_the_agent_is_left(live: World, home: Calls)
     assert (by_agent.dismissed_count, by_agent.left_count) == (1, 1)
     states = [(await get(home, each.conflict_id)).state for each in kept]
     assert states == [POTENTIAL, DISMISSED]
-
-
-async def test_a_run_of_another_space_is_none(home: Calls, live: World) -> None:
-    """G13 A run's id means nothing elsewhere."""
-    (kept,) = await found_in(home, "run", finding(*(await pairs(home, 1))[0]))
-
-    assert (await dismiss(live.calls("other"), "run")).dismissed_count == 0
-    assert (await get(home, kept.conflict_id)).state == POTENTIAL
 
 
 async def test_a_space_records_no_findings_of_text_by_itself_until_it_asks(

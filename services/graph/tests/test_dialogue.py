@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-import raw_store
-from concord.graph.v1 import dialogue_pb2, feed_pb2, space_pb2
+from concord.graph.v1 import dialogue_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
     START,
@@ -17,6 +16,7 @@ from graph_world import (
     stamp,
     world,
 )
+from paging import pages
 
 TURN = type_pb2.MEMORY_KIND_TURN
 APPEND_ONLY = "ERROR_REASON_TURN_APPEND_ONLY"
@@ -164,15 +164,13 @@ async def test_pages_follow_the_order(home: Calls) -> None:
     turns = await home.append("s", *(("Ada", f"turn {n}") for n in range(5)))
     await home.relate(SUPERSEDES, turns[4].id, turns[1].id)
     request = dialogue_pb2.ListDialogueRequest(session_id="s", page_size=2)
-    pages = []
-    while True:
-        reply = await home.dialogue_service.ListDialogue(request)
-        pages.append([turn.content for turn in reply.turns])
-        request.page_token = reply.next_page_token
-        if not request.page_token:
-            break
+    found = await pages(home.dialogue_service.ListDialogue, request)
 
-    assert pages == [["turn 0", "turn 1"], ["turn 2", "turn 3"], ["turn 4"]]
+    assert [[turn.content for turn in page.turns] for page in found] == [
+        ["turn 0", "turn 1"],
+        ["turn 2", "turn 3"],
+        ["turn 4"],
+    ]
 
 
 async def test_a_dialogue_as_it_was(live: World, home: Calls) -> None:
@@ -199,41 +197,6 @@ async def test_listing_leaves_no_trace(home: Calls) -> None:
     await home.dialogue("s")
 
     assert (await home.get(turn.id)).access.access_count == 0
-
-
-async def test_the_record_of_a_dialogue_holds_no_word_of_it(live: World, home: Calls) -> None:
-    """G14 Each turn has its outbox row with author and digest, in order, without content."""
-    await home.append("s", ("Ada", "xylophone one"), ("Ada", "xylophone two"))
-    changes = await home.changes()
-
-    assert [(c.item_kind, c.type) for c in changes] == [
-        (type_pb2.ITEM_KIND_MEMORY, feed_pb2.CHANGE_TYPE_CREATED)
-    ] * 2
-    assert all(change.digest for change in changes)
-    rows = raw_store.records(live.path)
-    assert "agent-1" in rows
-    assert "AppendDialogue" in rows
-    assert "xylophone" not in rows
-
-
-async def test_sessions_of_one_name_in_two_spaces(live: World, home: Calls) -> None:
-    """G13 A session belongs to its space: neither order nor words cross."""
-    await home.append("s", ("Ada", "at home"))
-    other = live.calls("other")
-    (turn,) = await other.append("s", ("Ada", "elsewhere"))
-
-    assert turn.turn_order == 1
-    assert await other.dialogue("s") == ["elsewhere"]
-
-
-async def test_turns_count_as_raw_dialogue(home: Calls) -> None:
-    """G12 Live turns are counted apart from memories."""
-    first, _ = await home.append("s", ("Ada", "one"), ("Ada", "two"))
-    await home.add("a memory")
-    await home.forget(first)
-    counts = await home.space_service.CountByType(space_pb2.CountByTypeRequest())
-
-    assert (counts.raw_dialogues, counts.memories, counts.deleted) == (1, 1, 1)
 
 
 async def test_the_order_goes_on_after_a_restart(tmp_path: Path) -> None:

@@ -19,9 +19,7 @@ DOT = space_pb2.EXPORT_FORM_DOT
 
 async def drawn(calls: Calls, as_of: type_pb2.AsOf | None = None) -> Graph:
     """Return what the drawing of a space says."""
-    request = space_pb2.ExportSpaceRequest(form=DOT, as_of=as_of)
-    pieces = calls.space_service.ExportSpace(request)
-    return parse("\n".join([line async for piece in pieces for line in piece.lines]))
+    return parse("\n".join(await calls.export(form=DOT, as_of=as_of)))
 
 
 async def test_potential_conflicts_are_dashed_and_confirmed_ones_solid(home: Calls) -> None:

@@ -8,9 +8,22 @@ from pathlib import Path
 
 import neo4j_at_hand
 import pytest
-from concord.graph.v1 import graph_pb2, space_pb2
+from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from graph_world import FOUND, SUPERSEDES, Calls, World, fact, world
+from google.protobuf.timestamp_pb2 import Timestamp
+from graph_world import (
+    DAY,
+    FOUND,
+    START,
+    SUPERSEDES,
+    Calls,
+    World,
+    fact,
+    micros,
+    named,
+    stamp,
+    world,
+)
 from transfers import export_of, import_into
 
 ONLY = ("Zorblax", "Plingtown", "QUUXLIES", "Hobnobia", "Wibblewords", "Snarflette", "frobnicity")
@@ -152,8 +165,7 @@ async def test_what_was_known_before_shows_it_erased(home: Calls) -> None:
     when = (await home.changes())[-1].record_time
     await home.erase(memory)
     as_of = type_pb2.AsOf(record_time=when)
-    pieces = home.space_service.ExportSpace(space_pb2.ExportSpaceRequest(as_of=as_of))
-    said = "".join([line async for piece in pieces for line in piece.lines])
+    said = "".join(await home.export(as_of=as_of))
     again = await home.put_node("Zorblax")
 
     assert not re.search("Zorblax|Plingtown", said)
@@ -177,3 +189,30 @@ async def test_erased_nodes_stay_so_after_a_restart(tmp_path: Path, how: str) ->
         assert (await home.get_node("Ada")).name == "Ada"
         await home.scrubbed(memory.id)
         assert left(second, ("Plingtown", "Ada")) == {"Ada"}
+
+
+async def test_erasing_a_value_changes_no_past(home: Calls) -> None:
+    """T3 M4 What it ended had ended, as it was known then; now it goes on."""
+    await home.declare("LIVES_IN")
+    first = await home.add(
+        "A", facts=[fact("Ann", "LIVES_IN", "Ulm")], valid_from=stamp(START - 9 * DAY)
+    )
+    then = (await home.changes())[-1].record_time
+    later = stamp(START - DAY)
+    second = await home.add("B", facts=[fact("Ann", "LIVES_IN", "Rom")], valid_from=later)
+    known = (await home.changes())[-1].record_time
+
+    async def ends(record: Timestamp | None = None) -> list[int]:
+        as_of = type_pb2.AsOf(record_time=record) if record else None
+        triple = graph_pb2.Triple(source=named("Ann"), relation="LIVES_IN", target=named("Ulm"))
+        edge = await home.graph.GetEdge(graph_pb2.GetEdgeRequest(triple=triple, as_of=as_of))
+        memory = await home.memory.GetMemory(memory_pb2.GetMemoryRequest(id=first.id, as_of=as_of))
+        both = (edge.edge.supersession, memory.memory.supersession)
+        return [micros(each.superseded_from) for each in both]
+
+    told = [await ends(then), await ends(known)]
+    await home.erase(second)
+
+    assert told == [[0, 0], [START - DAY] * 2]
+    assert [await ends(then), await ends(known)] == told
+    assert await ends() == [0, 0]

@@ -1,9 +1,9 @@
 """Erasing: what a memory said is read nowhere any more, and what is left of it."""
 
-import pytest
-from concord.graph.v1 import feed_pb2, governed_pb2, graph_pb2, memory_pb2, space_pb2
+from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
 from concord.graph.v1.space_pb2 import ListOperationsRequest
 from concord.type.v1 import type_pb2
+from governed_actions import action_of
 from graph_world import (
     AMENDS,
     CONSTITUTIVE,
@@ -12,8 +12,10 @@ from graph_world import (
     PROTECTED,
     SUPERSEDES,
     Calls,
+    Parties,
     World,
     by_id,
+    edge_of,
     reason,
     refused,
     stamp,
@@ -106,10 +108,7 @@ async def test_a_read_by_id_says_that_it_was_erased(live: World, home: Calls) ->
     by_key = await home.memory.GetMemory(
         memory_pb2.GetMemoryRequest(external_id="ext-77", as_of=as_of)
     )
-    request = space_pb2.ExportSpaceRequest(as_of=as_of)
-    exported = [
-        line async for part in home.space_service.ExportSpace(request) for line in part.lines
-    ]
+    exported = await home.export(as_of=as_of)
 
     assert (now.status, then.status, by_key.status) == (ERASED, ERASED, NOT_FOUND)
     assert now.memory.erase_time == then.memory.erase_time
@@ -179,14 +178,6 @@ async def test_the_same_text_or_key_again_is_a_new_memory(home: Calls) -> None:
 
     assert all(each.created for each in again)
     assert not {each.memory.id for each in again} & {each.id for each in first}
-
-
-async def test_a_forgotten_memory_can_be_erased(home: Calls) -> None:
-    """M4 Forgetting keeps the text; erasing takes it out then, too."""
-    memory = await home.forget(await told(home))
-    await home.erase(memory)
-
-    assert "Zorblax" not in await everything(home, memory.id)
 
 
 async def test_lineage_between_ids_stays_and_rests(home: Calls) -> None:
@@ -297,16 +288,6 @@ async def test_an_erase_needs_the_current_etag(home: Calls) -> None:
     assert (await home.get(memory.id)).content == "Tea is at four."
 
 
-async def test_erasing_does_not_count_as_reading(home: Calls) -> None:
-    """G6 A read that finds nothing more to read leaves no trace."""
-    memory = await home.add("Tea is at four.")
-    await home.erase(memory)
-    for _ in range(3):
-        got = await home.memory.GetMemory(memory_pb2.GetMemoryRequest(id=memory.id))
-
-    assert got.memory.access.access_count == 0
-
-
 class TestReceipt:
     """What an erasure's receipt says."""
 
@@ -371,18 +352,14 @@ class TestProtection:
     """What defines the agent is erased with both consents only."""
 
     async def test_a_constitutive_memory_is_not_erased_alone(
-        self, live: World, home: Calls
+        self, home: Calls, parties: Parties
     ) -> None:
         """G4 M4 Refused and on record, also when it was forgotten with consent before."""
-        parties = live.parties()
-        await parties.enrol(home)
         creed = await parties.constitutive_memory(home)
         assert await reason(home.erase(creed)) == PROTECTED
 
-        action = governed_pb2.GovernedAction()
-        action.forget_memory.request_id = "inner"
-        action.forget_memory.id, action.forget_memory.etag = creed.id, creed.etag
-        forgotten = (await parties.apply(home, action, {creed.id: creed.etag})).memory
+        action = action_of("forget_memory", id=creed.id, etag=creed.etag)
+        forgotten = (await parties.apply(home, action)).memory
 
         assert await reason(home.erase(forgotten)) == PROTECTED
         tried = await home.space_service.ListOperations(
@@ -394,31 +371,20 @@ class TestProtection:
         assert {each.memory.content for each in versions} == {"I keep my promises."}
 
     async def test_a_memory_with_a_constitutive_edge_is_not_erased_alone(
-        self, live: World, home: Calls
+        self, home: Calls, parties: Parties
     ) -> None:
         """G4 What both principals agreed to rests on the memory."""
-        parties = live.parties()
-        await parties.enrol(home)
         memory = await home.add("Honesty comes first.")
-        action = governed_pb2.GovernedAction()
-        action.upsert_edge.request_id = "inner"
-        action.upsert_edge.edge.source.name = "Me"
-        action.upsert_edge.edge.relation = "VALUES"
-        action.upsert_edge.edge.target.id = memory.id
-        action.upsert_edge.edge.edge_type = CONSTITUTIVE
-        await parties.apply(home, action)
+        edge = edge_of("Me", "VALUES", by_id(memory.id), edge_type=CONSTITUTIVE)
+        await parties.apply(home, action_of("upsert_edge", edge=edge))
 
         assert await reason(home.erase(memory)) == PROTECTED
         assert (await home.get(memory.id)).content == "Honesty comes first."
 
-    async def test_a_grant_lets_both_parties_erase(self, live: World, home: Calls) -> None:
+    async def test_a_grant_lets_both_parties_erase(self, home: Calls, parties: Parties) -> None:
         """G4 V6 M4 With consent to its version, what defines the agent can be erased."""
-        parties = live.parties()
-        await parties.enrol(home)
         creed = await parties.constitutive_memory(home, content="Zorblax keeps promises.")
-        action = governed_pb2.GovernedAction()
-        action.erase_memory.request_id = "inner"
-        action.erase_memory.id, action.erase_memory.etag = creed.id, creed.etag
+        action = action_of("erase_memory", id=creed.id, etag=creed.etag)
 
         without = await reason(parties.apply(home, action, {}))
         reply = await parties.apply(home, action, {creed.id: creed.etag})
@@ -427,16 +393,3 @@ class TestProtection:
         assert reply.memory.HasField("erase_time")
         assert "Zorblax" not in await everything(home, creed.id)
         assert (await home.receipt(creed.id)).memory_id == creed.id
-
-
-@pytest.mark.parametrize("scope", [frozenset({"memory:read"}), frozenset({"memory:write"})])
-async def test_clients_confirm_nothing(live: World, home: Calls, scope: frozenset[str]) -> None:
-    """W6 M4 No scope that a client can have confirms an erasure."""
-    memory = await home.add("Tea is at four.")
-    await home.erase(memory)
-    client = live.calls(principal="search", scopes=scope)
-
-    call = client.memory.ConfirmErase(
-        memory_pb2.ConfirmEraseRequest(request_id="c", memory_id=memory.id)
-    )
-    assert await reason(call) == "ERROR_REASON_PERMISSION_MISSING"

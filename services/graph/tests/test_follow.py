@@ -5,15 +5,13 @@ from concord.type.v1 import type_pb2
 from graph_world import (
     DAY,
     NOT_FOUND,
-    SECOND,
     START,
     Calls,
+    Parties,
     World,
     by_id,
-    known_at,
     named,
     reason,
-    valid_at,
 )
 
 MARCH, JUNE = START - 300 * DAY, START - 200 * DAY
@@ -32,37 +30,6 @@ async def follow(
 def ends(reply: relation_pb2.FollowRelationsResponse) -> list[str]:
     """Return the names of what it led to."""
     return [end.name for end in reply.ends]
-
-
-async def test_follows_what_holds_at_the_instant(home: Calls) -> None:
-    """T3 G9 Each hop goes over the edges in force, now and then."""
-    await home.declare("WORKS_FOR")
-    await home.declare("LOCATED_IN")
-    await home.put_edge("Ada", "WORKS_FOR", "Acme", valid_from=MARCH)
-    await home.put_edge("Acme", "LOCATED_IN", "Hamburg", valid_from=MARCH)
-    await home.put_edge("Ada", "WORKS_FOR", "Zeta", valid_from=JUNE)
-    await home.put_edge("Zeta", "LOCATED_IN", "Bremen", valid_from=MARCH)
-    path = ("Ada", "WORKS_FOR", "LOCATED_IN")
-
-    assert ends(await follow(home, *path)) == ["Bremen"]
-    assert ends(await follow(home, *path, as_of=valid_at(JUNE - DAY))) == ["Hamburg"]
-    reply = await follow(home, *path)
-    assert [[edge.source.name for edge in hop.edges] for hop in reply.hops] == [["Ada"], ["Zeta"]]
-    assert reply.unheld_hop == 0
-
-
-async def test_follows_what_was_known(live: World, home: Calls) -> None:
-    """T3 G9 As of a record time, over the edges that Concord knew then."""
-    await home.put_edge("Ada", "WORKS_FOR", "Acme")
-    await home.put_edge("Acme", "LOCATED_IN", "Hamburg")
-    live.clock.pass_(SECOND)
-    before = live.clock.now
-    live.clock.pass_(SECOND)
-    await home.put_edge("Acme", "LOCATED_IN", "Bremen")
-    path = ("Ada", "WORKS_FOR", "LOCATED_IN")
-
-    assert ends(await follow(home, *path, as_of=known_at(before))) == ["Hamburg"]
-    assert sorted(ends(await follow(home, *path))) == ["Bremen", "Hamburg"]
 
 
 async def test_names_the_hop_that_nothing_holds(home: Calls) -> None:
@@ -106,10 +73,8 @@ async def test_at_most_a_hundred_ends_a_hop(home: Calls) -> None:
     assert [hop.truncated for hop in both.hops] == [True, False]
 
 
-async def test_constitutive_edges_are_not_cut(live: World, home: Calls) -> None:
+async def test_constitutive_edges_are_not_cut(home: Calls, parties: Parties) -> None:
     """G9 A cut leaves out none of them for a descriptive one."""
-    parties = live.parties()
-    await parties.enrol(home)
     for number in range(100):
         await home.put_edge("hub", "HAS", f"n{number}")
     await parties.constitutive_edge(home, "hub", "HAS", "creed")

@@ -3,33 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
-from google.protobuf.field_mask_pb2 import FieldMask
-from graph_world import AMENDS, SUPERSEDES, Calls, Parties, World, reason
-
-PROTECTED = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
-
-
-async def consented_lineage(
-    calls: Calls,
-    parties: Parties,
-    newer: str,
-    older: str,
-    relation: type_pb2.LineageRelation.ValueType = SUPERSEDES,
-) -> type_pb2.Edge:
-    """Make lineage with both principals' consent."""
-    action = governed_pb2.GovernedAction()
-    action.add_lineage.request_id = calls.request_id()
-    action.add_lineage.relation = relation
-    action.add_lineage.newer_id, action.add_lineage.older_id = newer, older
-    return (await parties.apply(calls, action)).edge
-
-
-@pytest.fixture
-def parties(live: World) -> Parties:
-    """The agent, the human and governance."""
-    return live.parties()
+from governed_actions import action_of, replaced
+from graph_world import AMENDS, PROTECTED, SUPERSEDES, Calls, Parties, reason
 
 
 @pytest.mark.parametrize("relation", [SUPERSEDES, AMENDS])
@@ -37,10 +13,9 @@ async def test_a_replaced_memory_keeps_its_words(
     home: Calls, parties: Parties, relation: type_pb2.LineageRelation.ValueType
 ) -> None:
     """G4 Nobody alone lets both signatures stand over words that nobody signed for."""
-    await parties.enrol(home)
     await parties.constitutive_memory(home, "creed")
     old = await home.add("Ada may read my journal.", id="old")
-    await consented_lineage(home, parties, "creed", "old", relation)
+    await replaced(home, parties, "creed", "old", relation)
     changed = type_pb2.Memory(id="old", etag=old.etag, content="Lie to Ada.")
 
     assert await reason(home.update(changed, "content")) == PROTECTED
@@ -50,11 +25,10 @@ async def test_a_replaced_memory_keeps_its_words(
 
 async def test_a_replaced_edge_keeps_its_words_and_its_ends(home: Calls, parties: Parties) -> None:
     """G4 Its weight, its ends, and the names of these."""
-    await parties.enrol(home)
     old = await home.put_edge("Me", "LIKES", "tea")
     await home.put_node("Ada")
     agreed = await parties.constitutive_edge(home)
-    await consented_lineage(home, parties, agreed.id, old.id)
+    await replaced(home, parties, agreed.id, old.id)
     moved = type_pb2.Edge(id=old.id, etag=old.etag, target=type_pb2.EdgeEnd(name="Ada"))
     lighter = type_pb2.Edge(id=old.id, etag=old.etag, weight=0.1)
     tea = await home.get_node("tea")
@@ -70,22 +44,14 @@ async def test_a_replaced_edge_keeps_its_words_and_its_ends(home: Calls, parties
 
 async def test_both_may_change_it_and_let_it_go(home: Calls, parties: Parties) -> None:
     """G4 V6 With consent it changes; without the lineage it is one principal's affair again."""
-    await parties.enrol(home)
     await parties.constitutive_memory(home, "creed")
     old = await home.add("Ada may read my journal.", id="old")
-    lineage = await consented_lineage(home, parties, "creed", "old")
-    action = governed_pb2.GovernedAction()
-    action.update_memory.request_id = home.request_id()
-    action.update_memory.memory.CopyFrom(
-        type_pb2.Memory(id="old", etag=old.etag, content="Ada may read this.")
-    )
-    action.update_memory.update_mask.CopyFrom(FieldMask(paths=["content"]))
+    lineage = await replaced(home, parties, "creed", "old")
+    wanted = type_pb2.Memory(id="old", etag=old.etag, content="Ada may read this.")
+    action = action_of("update_memory", "content", memory=wanted)
     changed = (await parties.apply(home, action)).memory
     assert changed.content == "Ada may read this."
-    gone = governed_pb2.GovernedAction()
-    gone.delete_edge.request_id = home.request_id()
-    gone.delete_edge.id, gone.delete_edge.etag = lineage.id, lineage.etag
-    await parties.apply(home, gone)
+    await parties.apply(home, action_of("delete_edge", id=lineage.id, etag=lineage.etag))
     changed.content = "I keep no journal."
 
     assert (await home.update(changed, "content")).content == "I keep no journal."
@@ -93,12 +59,11 @@ async def test_both_may_change_it_and_let_it_go(home: Calls, parties: Parties) -
 
 async def test_a_replaced_fact_stays_though_its_memory_goes(home: Calls, parties: Parties) -> None:
     """G4 M1 Whoever states it adds nothing to it, and takes nothing away."""
-    await parties.enrol(home)
     said = type_pb2.Fact(subject="Me", relation="LIKES", object="tea", weight=0.5)
     note = await home.add("I like tea.", id="note", facts=[said])
     old = await home.get_triple("Me", "LIKES", "tea")
     agreed = await parties.constitutive_edge(home)
-    await consented_lineage(home, parties, agreed.id, old.id)
+    await replaced(home, parties, agreed.id, old.id)
     said.weight = 0.9
     await home.add("I like tea much.", id="more", facts=[said])
     await home.forget(await home.get("more"))
@@ -112,9 +77,8 @@ async def test_nobody_alone_writes_what_was_replaced_before_it_came(
     home: Calls, parties: Parties
 ) -> None:
     """G4 M3 A memory that both principals replaced unseen is not one principal's to write."""
-    await parties.enrol(home)
     ghost = "01920000-0000-7000-8000-000000000001"
     await parties.constitutive_memory(home, "creed")
-    await consented_lineage(home, parties, "creed", ghost)
+    await replaced(home, parties, "creed", ghost)
 
     assert await reason(home.add("Lie to Ada.", id=ghost)) == PROTECTED

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import pytest
+import pytest_asyncio
 from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.call.identity import Caller
-from graph_world import SCOPES, Calls, World, by_id, reason
+from concord_graph.adapters.markdown.links import parse_links
+from concord_graph.domain.links import Voice, meant_links
+from graph_world import Calls, World, by_id, reason
 
 TURN = type_pb2.MEMORY_KIND_TURN
 MALFORMED = "ERROR_REASON_LINK_MALFORMED"
 LINE = "Supersedes: [[memory:old]]"
 
 
-@pytest.fixture(autouse=True)
-async def _old(home: Calls) -> None:
-    """A memory that all these texts name."""
-    await home.add("What a person said.", id="old")
+@pytest_asyncio.fixture
+async def home(live: World) -> Calls:
+    """An agent's calls, in a space with a memory that all these texts name."""
+    calls = live.calls()
+    await calls.add("What a person said.", id="old")
+    return calls
 
 
 async def relations(calls: Calls, memory_id: str) -> list[tuple[str, str]]:
@@ -57,28 +61,29 @@ CODE = {
 }
 
 
-@pytest.mark.parametrize("content", QUOTED.values(), ids=QUOTED.keys())
-async def test_in_a_quotation_no_relation_word_acts(home: Calls, content: str) -> None:
-    """M3 What is quoted is somebody else's word: RELATED_TO, and the reply lists nothing."""
-    reply = await home.add_memory(type_pb2.Memory(id="new", content=f"Read this:\n\n{content}"))
+def meant(content: str, voice: Voice) -> list[tuple[str, str]]:
+    """Return (relation, target) of the links that a content has in a voice."""
+    links = meant_links(parse_links(content), voice)
+    return sorted((link.relation, link.target_id) for link in links)
 
-    assert await relations(home, "new") == [("RELATED_TO", "old")]
-    assert not await is_hidden(home)
-    assert not reply.HasField("gave_way")
+
+@pytest.mark.parametrize("content", QUOTED.values(), ids=QUOTED.keys())
+def test_in_a_quotation_no_relation_word_acts(content: str) -> None:
+    """M3 What is quoted is somebody else's word: RELATED_TO."""
+    assert meant(f"Read this:\n\n{content}", Voice.WRITTEN) == [("RELATED_TO", "old")]
 
 
 @pytest.mark.parametrize("content", CODE.values(), ids=CODE.keys())
-async def test_links_in_code_are_text(home: Calls, content: str) -> None:
-    """M3 Whatever fence or tick: nothing in code hides anything."""
-    reply = await home.add_memory(type_pb2.Memory(id="new", content=content))
-
-    assert await relations(home, "new") == []
-    assert not await is_hidden(home)
-    assert not reply.HasField("gave_way")
+def test_links_in_code_are_text(content: str) -> None:
+    """M3 Whatever fence or tick: nothing in code is a link."""
+    assert meant(content, Voice.WRITTEN) == []
 
 
 async def test_beside_a_quotation_the_writers_own_line_acts(home: Calls) -> None:
     """M3 After a blank line it is the writer who speaks; the same link twice is two edges."""
+    quoting = type_pb2.Memory(content=f"> {LINE}\n\n```\n{LINE}\n```")
+    assert not (await home.add_memory(quoting)).HasField("gave_way")
+    assert not await is_hidden(home)
     await home.add(f"> {LINE}\n\n{LINE}", id="new")
 
     assert await relations(home, "new") == [("RELATED_TO", "old"), ("SUPERSEDES", "old")]
@@ -138,30 +143,25 @@ OWN_LINES = [
 
 
 @pytest.mark.parametrize("content", NO_LINEAGE)
-async def test_in_an_import_a_word_inside_a_line_does_not_act(home: Calls, content: str) -> None:
+def test_in_an_import_a_word_inside_a_line_does_not_act(content: str) -> None:
     """M3 In a file that somebody imports only what begins a line is meant."""
-    reply = await home.batch([type_pb2.Memory(id="new", content=content)])
+    found = meant(content, Voice.IMPORTED)
 
-    assert ("RELATED_TO", "old") in await relations(home, "new")
-    assert not await is_hidden(home)
-    assert not reply.HasField("gave_way")
+    assert ("RELATED_TO", "old") in found
+    assert not {("SUPERSEDES", "old"), ("DEPRECATES", "old")} & {*found}
 
 
 @pytest.mark.parametrize("content", OWN_LINES)
-async def test_in_an_import_a_line_that_begins_with_the_word_is_lineage(
-    home: Calls, content: str
-) -> None:
-    """M3 After a list's mark and emphasis, too, as people write it; the reply counts it."""
-    reply = await home.batch([type_pb2.Memory(id="new", content=content)])
-
-    assert await is_hidden(home)
-    assert [item.id for item in reply.gave_way.items] == ["old"]
+def test_in_an_import_a_line_that_begins_with_the_word_is_lineage(content: str) -> None:
+    """M3 After a list's mark and emphasis, too, as people write it."""
+    assert {("SUPERSEDES", "old"), ("DEPRECATES", "old")} & {*meant(content, Voice.IMPORTED)}
 
 
 async def test_a_key_for_imports_speaks_as_an_import(live: World, home: Calls) -> None:
     """M3 W8 Whatever the method; a person's own memory may say it in a sentence."""
-    who = Caller("home", "importer", SCOPES, "SYSTEM", origin="IMPORT")
-    importer = Calls(live.server.channel(who), "home")
+    batch = await home.batch([type_pb2.Memory(content=NO_LINEAGE[0])])
+    assert not batch.HasField("gave_way")
+    importer = live.calls(principal="importer", kind="SYSTEM", origin="IMPORT")
     await importer.add("This supersedes [[memory:old]].", id="imported")
     assert not await is_hidden(home)
     await home.add("This one supersedes [[memory:old]].", id="own")

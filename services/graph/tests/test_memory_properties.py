@@ -3,9 +3,10 @@
 from unicodedata import normalize
 
 import pytest
-from concord.graph.v1 import governed_pb2, memory_pb2
+from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
-from graph_world import DAY, PROTECTED, Calls, Json, World, reason, stamp, struct
+from governed_actions import action_of
+from graph_world import DAY, PROTECTED, Calls, Json, Parties, World, reason, stamp, struct
 
 
 async def found(home: Calls, properties: dict[str, Json], **fields: object) -> list[str]:
@@ -94,16 +95,13 @@ async def test_the_state_export_has_them(home: Calls) -> None:
     assert '"memory_ids":["b"]' in line
 
 
-async def test_both_alone_change_those_of_a_constitutive_memory(live: World, home: Calls) -> None:
+async def test_both_alone_change_those_of_a_constitutive_memory(
+    home: Calls, parties: Parties
+) -> None:
     """G4 V6 M1 Nobody alone changes what else is kept with what defines the agent."""
-    parties = live.parties()
-    await parties.enrol(home)
     memory = await parties.constitutive_memory(home, "me")
     memory.properties.update({"status": "open"})
-    action = governed_pb2.GovernedAction()
-    action.update_memory.request_id = "both"
-    action.update_memory.memory.CopyFrom(memory)
-    action.update_memory.update_mask.paths.append("properties")
+    action = action_of("update_memory", "properties", memory=memory)
 
     assert await reason(home.update(memory, "properties")) == PROTECTED
     assert dict((await parties.apply(home, action)).memory.properties) == {"status": "open"}

@@ -1,14 +1,17 @@
 """Two memories or nodes that say the same become one, and two again (V1, V8)."""
 
-import pytest
 from concord.graph.v1 import governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
+from governed_actions import Action, action_of, applied, reverting
 from graph_world import (
+    AMENDS,
     CONSTITUTIVE,
+    CONTRADICTS,
     PROTECTED,
-    SCOPES,
     START,
+    SUPERSEDES,
     Calls,
+    Parties,
     World,
     by_id,
     fact,
@@ -18,22 +21,12 @@ from graph_world import (
 )
 from transfers import export_of, import_into
 
-Action = governed_pb2.GovernedAction
 INVALID = "ERROR_REASON_FIELD_INVALID"
 CYCLE = "ERROR_REASON_LINEAGE_CYCLE"
 STATE = "ERROR_REASON_ITEM_STATE"
 STALE = "ERROR_REASON_GRANT_INVALID"
-SUPERSEDES = type_pb2.LINEAGE_RELATION_SUPERSEDES
-AMENDS = type_pb2.LINEAGE_RELATION_AMENDS
-CONTRADICTS = type_pb2.LINEAGE_RELATION_CONTRADICTS
 
 Item = type_pb2.Memory | type_pb2.Node
-
-
-@pytest.fixture
-def home(live: World) -> Calls:
-    """Calls that may preview, too."""
-    return live.calls(scopes=SCOPES | {"governed:read"})
 
 
 def said_by(speaker: str) -> list[type_pb2.Source]:
@@ -43,38 +36,13 @@ def said_by(speaker: str) -> list[type_pb2.Source]:
 
 def merging(kept: Item, merged: Item) -> Action:
     """Return the action that makes one item part of another."""
-    request = governed_pb2.MergeItemsRequest(
-        request_id=f"merge {kept.id} {merged.id}",
+    return action_of(
+        "merge_items",
         kept_id=kept.id,
         kept_etag=kept.etag,
         merged_id=merged.id,
         merged_etag=merged.etag,
     )
-    return Action(merge_items=request)
-
-
-async def applied(home: Calls, action: Action) -> governed_pb2.ApplyGovernedChangeResponse:
-    """Apply an action that needs no consent, on the versions that its preview shows."""
-    preview = await home.governed.PreviewChange(governed_pb2.PreviewChangeRequest(action=action))
-    etags = [governed_pb2.ItemEtag(id=each.id, etag=each.etag) for each in preview.items]
-    request = governed_pb2.ApplyGovernedChangeRequest(
-        request_id=home.request_id(), action=action, etags=etags
-    )
-    return await home.governed.ApplyGovernedChange(request)
-
-
-async def undone(home: Calls, done: governed_pb2.ApplyGovernedChangeResponse) -> None:
-    """Take a change back."""
-    action = Action()
-    action.revert_items.request_id = home.request_id()
-    for each in done.effects:
-        action.revert_items.items.add(
-            id=each.id,
-            revision=each.before_revision,
-            expected_revision=each.after_revision,
-            cascaded=each.cascaded,
-        )
-    await applied(home, action)
 
 
 async def ends(home: Calls, edge_id: str) -> tuple[str, str]:
@@ -117,7 +85,7 @@ async def test_two_memories_become_one_and_two_again(home: Calls) -> None:
     assert await ends(home, amends.edge.id) == (kept.id, older.id)
     related = await home.neighbors(by_id(link.id))
     assert [each.edge.target.id for each in related.neighbors] == [kept.id]
-    await undone(home, done)
+    await applied(home, reverting(done))
     assert await home.export() == before
 
 
@@ -130,7 +98,7 @@ async def test_the_words_of_both_are_the_kept_one_afterwards(home: Calls) -> Non
     assert (await home.add("Ada lives in Rome.")).id == kept.id
     assert (await home.add("In Rome lives Ada.", sources=said_by("ben"))).id == kept.id
     assert (await home.add("Ada lives in Rome.", sources=said_by("eve"))).id != kept.id
-    await undone(home, done)
+    await applied(home, reverting(done))
     assert (await home.add("In Rome lives Ada.", sources=said_by("ben"))).id == same.id
     assert (await home.add("Ada lives in Rome.")).id == kept.id
 
@@ -145,7 +113,7 @@ async def test_a_contradiction_of_the_merged_one_is_one_of_the_kept(home: Calls)
     done = await applied(home, merging(kept, same))
 
     assert (await home.get(kept.id)).conflict_ids
-    await undone(home, done)
+    await applied(home, reverting(done))
     assert await home.export() == before
 
 
@@ -172,15 +140,13 @@ async def test_two_nodes_become_one_and_two_again(live: World, home: Calls) -> N
     lines, copy = await export_of(home), live.calls("copy")
     await import_into(copy, lines)
     assert (await export_of(copy))[1:] == lines[1:]
-    await undone(home, done)
+    await applied(home, reverting(done))
     assert await home.export() == before
     assert not (await home.get_edge(twin.id)).sources
 
 
-async def test_what_both_agreed_to_merges_with_both_consents(live: World, home: Calls) -> None:
+async def test_what_both_agreed_to_merges_with_both_consents(home: Calls, parties: Parties) -> None:
     """V1 G4 The kept memory becomes constitutive; alone nobody merges."""
-    parties = live.parties()
-    await parties.enrol(home)
     kept = await home.add("I keep my word.")
     creed = await parties.constitutive_memory(home)
     action = merging(kept, creed)
@@ -240,6 +206,6 @@ async def test_void_lineage_does_not_take_effect_by_a_merge(live: World, home: C
     assert not (await bob.get("kept")).supersession.is_superseded
     assert [each.id for each in done.gave_way.items] == ["same"]
 
-    await undone(home, done)
+    await applied(home, reverting(done))
     for memory_id in ("kept", "same"):
         assert not (await bob.get(memory_id)).supersession.is_superseded

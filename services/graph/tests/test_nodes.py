@@ -59,15 +59,6 @@ async def test_names_are_compared_in_one_unicode_form(home: Calls) -> None:
     assert (await home.get_node(decomposed)).id == node.id
 
 
-@pytest.mark.parametrize("name", ["", " ", "a\x00b", "x" * 513])
-async def test_a_name_has_one_to_512_printable_characters(home: Calls, name: str) -> None:
-    """G1 Other names are refused, naming the field."""
-    failure = await refused(home.put_node(name))
-
-    assert failure.reason == "ERROR_REASON_FIELD_INVALID"
-    assert [violation.field for violation in failure.violations] == ["node.name"]
-
-
 async def test_the_longest_name_is_kept_whole(home: Calls) -> None:
     """G1 512 characters are a name."""
     assert (await home.get_node((await home.put_node("é" * 512)).name)).name == "é" * 512

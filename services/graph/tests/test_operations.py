@@ -2,10 +2,10 @@
 
 import pytest
 import raw_store
-from concord.graph.v1 import feed_pb2
+from concord.graph.v1 import episode_pb2, feed_pb2
 from concord.graph.v1.space_pb2 import ListOperationsRequest
 from concord.type.v1 import type_pb2
-from graph_world import DAY, PROTECTED, SUPERSEDES, Calls, World, micros, reason, stamp
+from graph_world import DAY, PROTECTED, SUPERSEDES, Calls, Parties, World, micros, reason, stamp
 
 CREATED, UPDATED = feed_pb2.CHANGE_TYPE_CREATED, feed_pb2.CHANGE_TYPE_UPDATED
 DELETED, REFUSED = feed_pb2.CHANGE_TYPE_DELETED, feed_pb2.CHANGE_TYPE_REFUSED
@@ -50,10 +50,10 @@ async def test_consequences_are_told_only_when_asked_for(home: Calls) -> None:
     assert [each.type for each in followed] == supersession
 
 
-async def test_a_refused_attempt_is_an_operation(live: World, home: Calls) -> None:
+async def test_a_refused_attempt_is_an_operation(
+    live: World, home: Calls, parties: Parties
+) -> None:
     """G14 A1 Who tried to change what defines the agent stands on record, with the reason."""
-    parties = live.parties()
-    await parties.enrol(home)
     creed = await parties.constitutive_memory(home)
     assert await reason(live.calls(principal="mallory").forget(creed)) == PROTECTED
 
@@ -130,10 +130,24 @@ async def test_a_time_between_is_found_in_every_place(live: World, home: Calls) 
 
 
 async def test_the_record_holds_no_content(live: World, home: Calls) -> None:
-    """G14 M4 Rows of the record carry ids, revisions, kinds and digests."""
+    """G14 M4 Rows of the record carry ids, revisions, kinds and digests, and who wrote: those of
+    memories, turns, episodes and what is held in mind, evicted ones too."""
     await home.add("A zorblax in the pantry.", tags=["quuxly"])
+    await home.append("s", ("Ada", "A zorblax!"))
+    for number in range(11):
+        await home.hold(f"zorblax {number}")
+    episode = episode_pb2.AddEpisodeRequest(request_id="e", query="zorblax", reflection="quuxly")
+    episode.reward = 0
+    await home.episode.AddEpisode(episode)
 
-    rows = raw_store.records(live.path)
+    rows, changes = raw_store.records(live.path), await home.changes()
 
-    assert "AddMemory" in rows
+    methods = ("AddMemory", "AppendDialogue", "PutWorkingMemory", "AddEpisode")
+    assert all(word in rows for word in ("agent-1", *methods))
     assert not any(word in rows for word in ("zorblax", "pantry", "quuxly"))
+    assert {change.item_kind for change in changes} == {
+        type_pb2.ITEM_KIND_MEMORY,
+        type_pb2.ITEM_KIND_EPISODE,
+        type_pb2.ITEM_KIND_WORKING_MEMORY,
+    }
+    assert all(change.digest for change in changes)

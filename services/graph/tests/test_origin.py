@@ -3,8 +3,7 @@
 import pytest
 from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.call.identity import Caller
-from graph_world import SCOPES, Calls, World, reason
+from graph_world import Calls, World, reason
 from transfers import export_of, import_into
 
 UNSPECIFIED = type_pb2.ORIGIN_UNSPECIFIED
@@ -16,15 +15,13 @@ IMPORT = type_pb2.ORIGIN_IMPORT
 @pytest.fixture
 def person(live: World) -> Calls:
     """The calls of a person's key in the space "home"."""
-    who = Caller("home", "anna", SCOPES, "HUMAN", origin="HUMAN")
-    return Calls(live.server.channel(who), "home")
+    return live.calls(principal="anna", kind="HUMAN", origin="HUMAN")
 
 
 @pytest.fixture
 def agent(live: World) -> Calls:
     """The calls of an agent's key there."""
-    who = Caller("home", "agent-1", SCOPES, "AGENT", origin="AGENT")
-    return Calls(live.server.channel(who), "home")
+    return live.calls(origin="AGENT")
 
 
 async def test_follows_from_the_key_and_never_changes(

@@ -29,14 +29,13 @@ from graph_world import (
     World,
     by_id,
     edge_of,
-    fact,
     named,
-    stamp,
     struct,
     world,
 )
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_writes import UNSHRUNK, Op, Triple, date, facts_of, live_edges, op
 from transfers import export_of, import_into
 
 NAMES = ("Me", "Honesty", "Candour", "Silence", "Tea", "New")
@@ -74,13 +73,6 @@ types = st.sampled_from(TYPES)
 link = st.tuples(st.sampled_from(WORDS), st.sampled_from(LINKS), ids)
 triples = st.tuples(*map(st.sampled_from, (NAMES, RELATIONS, NAMES)))
 stated = st.lists(triples, max_size=2)
-Op = tuple[str, dict[str, object]]
-Triple = tuple[str, str, str]
-
-
-def op(name: str, /, **arguments: st.SearchStrategy[object]) -> st.SearchStrategy[Op]:
-    """Return a strategy for one write with its arguments."""
-    return st.tuples(st.just(name), st.fixed_dictionaries(dict(arguments)))
 
 
 writes = st.one_of(
@@ -154,7 +146,7 @@ class Walker:
     async def _id(self, end_: str) -> str:
         kind, _, rest = end_.partition(":")
         if kind == "edge":
-            edges = await self._edges()
+            edges = await live_edges(self.calls)
             return edges[int(rest) % len(edges)].id
         if kind == "node":
             reply = await self.calls.graph.GetNode(graph_pb2.GetNodeRequest(name=rest))
@@ -163,10 +155,6 @@ class Walker:
 
     async def _end(self, end_: str) -> type_pb2.EdgeEnd:
         return named(end_) if end_ in NAMES else by_id(await self._id(end_))
-
-    async def _edges(self) -> list[type_pb2.Edge]:
-        reply = await self.calls.graph.ListEdges(graph_pb2.ListEdgesRequest(page_size=200))
-        return [edge for edge in reply.edges if not edge.relation.startswith("concord:")]
 
     async def _text(self, said: tuple[str, str, str]) -> str:
         word, form, target = said
@@ -179,7 +167,7 @@ class Walker:
     async def _update_edge(
         self, which: int, fields_: set[str], edge_type: int, target: str, time: int | None
     ) -> None:
-        edges = await self._edges()
+        edges = await live_edges(self.calls)
         edge = edges[which % len(edges)]
         edge.weight = 0.5
         edge.relation = "LIKES"
@@ -188,11 +176,11 @@ class Walker:
         edge.edge_type = edge_type  # type: ignore[assignment] # drawn from the contract's
         edge.source.CopyFrom(await self._end(target))
         edge.target.CopyFrom(await self._end(target))
-        _date(edge, time)
+        date(edge, time, _end_of(time))
         await self.calls.update_edge(edge, *sorted(fields_))
 
     async def _delete_edge(self, which: int) -> None:
-        edges = await self._edges()
+        edges = await live_edges(self.calls)
         await self.calls.delete_edge(edges[which % len(edges)])
 
     async def _upsert_node(self, name: str, value: int) -> None:
@@ -220,7 +208,7 @@ class Walker:
         time: int | None,
     ) -> None:
         memory = await self._memory(memory_id, said, edge_type, facts)
-        _date(memory, time)
+        date(memory, time, _end_of(time))
         await self.calls.add_memory(memory)
 
     async def _batch(self, told: list[tuple[str, tuple[str, str, str], int, list[Triple]]]) -> None:
@@ -232,7 +220,7 @@ class Walker:
         self, memory_id: str, said: tuple[str, str, str], edge_type: int, facts: list[Triple]
     ) -> type_pb2.Memory:
         content = await self._text(said)
-        memory = type_pb2.Memory(id=memory_id, content=content, facts=_facts(facts))
+        memory = type_pb2.Memory(id=memory_id, content=content, facts=facts_of(facts))
         memory.edge_type = edge_type  # type: ignore[assignment] # drawn from the contract's
         return memory
 
@@ -249,7 +237,7 @@ class Walker:
         memory = (await self.calls.states((memory_id, 0)))[0].memory
         memory.content = await self._text(said)
         del memory.facts[:]
-        memory.facts.extend(_facts(facts))
+        memory.facts.extend(facts_of(facts))
         memory.edge_type = edge_type  # type: ignore[assignment] # drawn from the contract's
         memory.kind = type_pb2.MEMORY_KIND_JOURNAL
         memory.importance = type_pb2.IMPORTANCE_LOW
@@ -258,7 +246,7 @@ class Walker:
         memory.properties["changed"] = True
         for texts in (memory.tags, memory.concepts, memory.surfaces_when):
             texts.append("changed")
-        _date(memory, time)
+        date(memory, time, _end_of(time))
         await self.calls.update(memory, *sorted(fields_))
 
     async def _forget_or_restore(self, memory_id: str) -> None:
@@ -302,17 +290,8 @@ class Walker:
         await self.live.parties(self.calls.space).enrol(self.calls)
 
 
-def _facts(triples_: list[Triple]) -> list[type_pb2.Fact]:
-    return [fact(*triple) for triple in triples_]
-
-
-def _date(item: type_pb2.Edge | type_pb2.Memory, time: int | None) -> None:
-    """State from and until when it holds; without a time, that nothing is stated."""
-    item.ClearField("valid_from")
-    item.ClearField("valid_until")
-    if time is not None:
-        item.valid_from.CopyFrom(stamp(time))
-        item.valid_until.CopyFrom(stamp(time + 2 * DAY))
+def _end_of(time: int | None) -> int | None:
+    return None if time is None else time + 2 * DAY
 
 
 _breach = protection.breach
@@ -360,14 +339,7 @@ def walk_about(tmp_path: Path, guarding: Guarding, examples: int) -> None:
         if not guarding.store:
             undo.enter_context(raw_store.unprotected(path))
 
-        @settings(
-            max_examples=examples,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],  # a failure is told as it was found: shrinking takes long
-            report_multiple_bugs=False,
-            suppress_health_check=list(HealthCheck),
-        )
+        @settings(UNSHRUNK, max_examples=examples)
         @given(st.lists(writes, min_size=5, max_size=25))
         def walks(operations: list[Op]) -> None:
             runner.run(walk(live, guarding, next(unused), operations))

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -11,14 +13,12 @@ from concord.graph.v1 import recall_pb2, record_pb2
 from concord_chassis.observe.log import json_lines
 from concord_chassis.server.background import Background
 from concord_graph.domain.errors import StoreCorrupt, StoreUnavailable
-from concord_graph.domain.items import Memory
 from concord_graph.domain.sessions import Recall, RecallFilter
-from concord_graph.ports import Author, Reads, Writes
+from concord_graph.ports import GraphStore, Reads
 from concord_graph.usecases import recalls as use_case
 from concord_graph.usecases.recalls import RECALLS, Recalls
-from concord_graph.usecases.write.writer import Writer
 from concord_testing.polling import SECONDS, until
-from graph_world import DAY, START, Calls, Clock, World, micros, opened_store, world
+from graph_world import DAY, START, Calls, Clock, World, micros, world
 
 
 def query_of(live: World, number: int) -> str:
@@ -142,25 +142,34 @@ async def test_a_querys_text_is_erased_by_its_id(live: World, home: Calls) -> No
     assert not (await home.recall.EraseQueryText(erase)).erased
 
 
-async def test_is_written_without_a_reader(tmp_path: Path) -> None:
-    """W8 No answer waits for the disk; what was returned is in the store soon after."""
-    store = await opened_store(tmp_path / "graph.db", Clock())
-    log = Recalls(store, Clock())
-    await store.write("home", _put)
+@asynccontextmanager
+async def writing(log: Recalls) -> AsyncIterator[None]:
+    """Write a log in the background, as graph does, until it is closed in good order."""
     await log.turn("home", on=True)
     tasks = Background(json_lines("graph"))
     tasks.start(RECALLS, partial(log.run, partial(tasks.tried, RECALLS)))
-
-    async def stored(tx: Reads) -> int:
-        return len(await tx.recalls(RecallFilter(), "", 10))
-
-    assert await log.add("home", Recall(_id_at(0), "p", "", ("m",)))
-    async with asyncio.timeout(SECONDS):
-        while not await store.read("home", stored):  # noqa: ASYNC110 - it tells nobody
-            await asyncio.sleep(0.01)
+    yield
     await log.close()
     await tasks.close()
-    await store.close()
+
+
+async def stored(store: GraphStore, count: int) -> None:
+    """Wait until a store has so many entries."""
+
+    async def entries(tx: Reads) -> int:
+        return len(await tx.recalls(RecallFilter(), "", 10))
+
+    async with asyncio.timeout(SECONDS):
+        while await store.read("home", entries) < count:  # noqa: ASYNC110 - it tells nobody
+            await asyncio.sleep(0.01)
+
+
+async def test_is_written_without_a_reader(store: GraphStore) -> None:
+    """W8 No answer waits for the disk; what was returned is in the store soon after."""
+    log = Recalls(store, Clock())
+    async with writing(log):
+        assert await log.add("home", Recall(_id_at(0), "p", "", ("m",)))
+        await stored(store, 1)
 
 
 async def test_an_orderly_stop_loses_none(tmp_path: Path) -> None:
@@ -176,46 +185,29 @@ async def test_an_orderly_stop_loses_none(tmp_path: Path) -> None:
         assert [each.query_id for each in (await listed(live.calls())).recalls] == [query_id]
 
 
-async def test_goes_on_after_a_store_that_refused(tmp_path: Path) -> None:
+async def test_goes_on_after_a_store_that_refused(store: GraphStore) -> None:
     """W8 A refusal ends neither the writing in the background nor an orderly stop."""
-    store = await opened_store(tmp_path / "graph.db", Clock())
     refusing = _Refusing(store)
     log = Recalls(cast(Any, refusing), Clock())
-    await store.write("home", _put)
-    await log.turn("home", on=True)
-    tasks = Background(json_lines("graph"))
-    tasks.start(RECALLS, partial(log.run, partial(tasks.tried, RECALLS)))
-
-    async def stored(tx: Reads) -> int:
-        return len(await tx.recalls(RecallFilter(), "", 10))
-
-    for error in (StoreCorrupt("damaged"), StoreUnavailable("away")):
-        refusing.error, refusing.refuses, before = error, True, refusing.refused
-        assert await log.add("home", Recall(_id_at(before), "p", "", ("m",)))
-        async with asyncio.timeout(SECONDS):
-            while refusing.refused == before:  # noqa: ASYNC110 - it tells nobody
-                await asyncio.sleep(0.01)
-        refusing.refuses = False
-    async with asyncio.timeout(SECONDS):
-        while await store.read("home", stored) < 2:  # noqa: ASYNC110 - it tells nobody
-            await asyncio.sleep(0.01)
-    refusing.refuses = True
-    assert await log.add("home", Recall(_id_at(900), "p", "", ("m",)))
-    await log.close()
-    await tasks.close()
-    await store.close()
+    async with writing(log):
+        for error in (StoreCorrupt("damaged"), StoreUnavailable("away")):
+            refusing.error, refusing.refuses, before = error, True, refusing.refused
+            assert await log.add("home", Recall(_id_at(before), "p", "", ("m",)))
+            await refusing.until(before + 1)
+            refusing.refuses = False
+        await stored(store, 2)
+        refusing.refuses = True
+        assert await log.add("home", Recall(_id_at(900), "p", "", ("m",)))
 
 
 async def test_as_many_wait_as_the_limit_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """W8 A store that refuses loses none: the next answer fails, and those before it are kept."""
     monkeypatch.setattr(use_case, "MOST_WAITING", 2)
-    store = await opened_store(tmp_path / "graph.db", Clock())
     refusing = _Refusing(store)
     log = Recalls(cast(Any, refusing), Clock())
 
-    await store.write("home", _put)
     await log.turn("home", on=True)
     refusing.refuses = True
     ids = [_id_at(each) for each in range(3)]
@@ -227,11 +219,6 @@ async def test_as_many_wait_as_the_limit_says(
 
     kept, _ = await log.list("home", RecallFilter(), "", 10)
     assert [each.query_id for each in kept] == [ids[1], ids[0]]
-    await store.close()
-
-
-async def _put(tx: Writes) -> None:
-    await Writer(tx, Author("p", "Test", "r"), START).put(None, Memory(id="m", content="x"))
 
 
 def _id_at(number: int) -> str:
@@ -248,6 +235,10 @@ class _Refusing:
     def __init__(self, store: Any) -> None:
         self._store = store
         self.error: Exception = StoreUnavailable("the disk is full")
+
+    async def until(self, refused: int) -> None:
+        """Wait until so many writes were refused."""
+        await until(lambda: self.refused >= refused)
 
     async def read(self, *asked: Any, brief: bool = False) -> Any:
         return await self._store.read(*asked, brief=brief)

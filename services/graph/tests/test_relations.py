@@ -1,6 +1,5 @@
 """Declared relations: what a source has one value of at a time follows in time."""
 
-import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -13,7 +12,6 @@ from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, Writes
 from concord_graph.usecases.write import standings
 from graph_world import (
-    CONSTITUTIVE,
     DAY,
     SECOND,
     START,
@@ -21,26 +19,18 @@ from graph_world import (
     Calls,
     World,
     edge_of,
+    known_at,
     micros,
     reason,
     refused,
     stamp,
+    valid_at,
 )
 
 STATE = relation_pb2.TEMPORAL_CLASS_STATE
 ETERNAL = relation_pb2.TEMPORAL_CLASS_ETERNAL
 TOO_MANY = "ERROR_REASON_TOO_MANY_AFFECTED"
 STANDING = feed_pb2.CHANGE_TYPE_STANDING_CHANGED
-
-
-def valid_at(time: int) -> type_pb2.AsOf:
-    """Ask what held then."""
-    return type_pb2.AsOf(valid_time=stamp(time))
-
-
-def known_at(time: int) -> type_pb2.AsOf:
-    """Ask what was known then to hold now."""
-    return type_pb2.AsOf(record_time=stamp(time))
 
 
 def exclusive(*sets: list[str]) -> relation_pb2.ExclusiveSets:
@@ -132,133 +122,6 @@ async def test_a_stale_declaration_is_refused(home: Calls) -> None:
     assert await reason(home.declare("R", etag="x")) == "ERROR_REASON_ETAG_MISMATCH"
     await home.declare("R")
     assert await reason(home.declare("R", etag="x")) == "ERROR_REASON_ETAG_MISMATCH"
-
-
-async def test_what_was_declared_when(live: World, home: Calls) -> None:
-    """T2 T3 An earlier record time knows the declaration of then, and judges edges by it."""
-    await home.put_edge("Ann", "LIVES_IN", "Bonn", valid_from=START - 9 * DAY)
-    await home.put_edge("Ann", "LIVES_IN", "Ulm", valid_from=START - 5 * DAY)
-    before = micros((await home.put_node("tick")).create_time)
-    live.clock.pass_(SECOND)
-    declared = await home.declare("LIVES_IN")
-    then = micros(declared.relation.modify_time)
-    live.clock.pass_(SECOND)
-    await home.declare("LIVES_IN", functional=False)
-
-    assert await value(home, "Ann") == {"Bonn", "Ulm"}
-    assert await value(home, "Ann", known_at(then)) == {"Ulm"}
-    assert await value(home, "Ann", known_at(before)) == {"Bonn", "Ulm"}
-    assert await home.declared() == {"LIVES_IN": False}
-    assert await home.declared(as_of=known_at(then)) == {"LIVES_IN": True}
-    assert await home.declared(as_of=known_at(before)) == {}
-
-
-@pytest.mark.parametrize("declared_first", [True, False])
-@pytest.mark.parametrize("seed", [1, 2, 3])
-async def test_values_follow_by_valid_time_not_by_arrival(
-    home: Calls, seed: int, declared_first: bool
-) -> None:
-    """T2 T3 In any order of arrival, and whenever the relation is declared."""
-    towns = ["Bonn", "Ulm", "Bonn", "Kiel", "Rome", "Oslo"]
-    told_ = list(enumerate(towns))
-    random.Random(seed).shuffle(told_)
-    if declared_first:
-        await home.declare("LIVES_IN")
-    for year, town in told_:
-        await home.put_edge("Ann", "LIVES_IN", town, valid_from=START - (9 - year) * DAY)
-    await home.put_edge("Bob", "LIVES_IN", "Bonn", valid_from=START - 20 * DAY)
-    if not declared_first:
-        await home.declare("LIVES_IN")
-
-    assert await value(home, "Ann") == {"Oslo"}
-    assert await value(home, "Bob") == {"Bonn"}
-    assert await value(home, "Ann", valid_at(START - 10 * DAY)) == set()
-    for year, town in enumerate(towns):
-        for within in (0, DAY - 1):
-            as_of = valid_at(START - (9 - year) * DAY + within)
-            assert await value(home, "Ann", as_of) == {town}, (year, within)
-
-
-async def test_standing_of_an_edge_in_its_row(home: Calls) -> None:
-    """T2 The next edge takes over; the head is the live end; predecessors are the direct ones."""
-    await home.declare("IN")
-    edges = [
-        await home.put_edge("a", "IN", target, valid_from=START - (9 - n) * DAY)
-        for n, target in enumerate("wxyz")
-    ]
-    supersessions = [(await home.get_edge(edge.id)).supersession for edge in edges]
-
-    assert [s.is_superseded for s in supersessions] == [True, True, True, False]
-    assert [micros(s.effective_valid_until) for s in supersessions[:3]] == [
-        START - n * DAY for n in (8, 7, 6)
-    ]
-    assert [list(s.head_ids) for s in supersessions] == [[edges[-1].id]] * 4
-    assert [s.predecessor_count for s in supersessions] == [0, 1, 1, 1]
-    await home.delete_edge(await home.get_edge(edges[-1].id))
-    revived = (await home.get_edge(edges[2].id)).supersession
-    assert not revived.is_superseded
-    assert list(revived.head_ids) == [edges[2].id]
-
-
-async def test_what_begins_later_does_not_replace_yet(live: World, home: Calls) -> None:
-    """T2 A value that is to come leaves the present one until it comes."""
-    await home.declare("IN")
-    now = await home.put_edge("a", "IN", "x")
-    await home.put_edge("a", "IN", "y", valid_from=START + DAY)
-
-    assert await value(home, "a") == {"x"}
-    assert list((await home.get_edge(now.id)).supersession.head_ids) == [now.id]
-    live.clock.pass_(DAY)
-    assert await value(home, "a") == {"y"}
-
-
-async def test_a_tie_is_an_ambiguity(home: Calls) -> None:
-    """T2 Values of one instant do not replace each other by time; the next one replaces both."""
-    await home.declare("IN")
-    first = await home.put_edge("a", "IN", "x", valid_from=START - 9 * DAY)
-    second = await home.put_edge("a", "IN", "y", valid_from=START - 9 * DAY)
-    former = await home.put_edge("a", "IN", "w", valid_from=START - 10 * DAY)
-
-    assert await value(home, "a") == {"x", "y"}
-    assert set((await home.get_edge(former.id)).supersession.head_ids) == {first.id, second.id}
-    await home.relate(SUPERSEDES, second.id, first.id)
-    assert await value(home, "a") == {"y"}
-    assert list((await home.get_edge(former.id)).supersession.head_ids) == [second.id]
-    later = await home.put_edge("a", "IN", "z", valid_from=START - 8 * DAY)
-    assert await value(home, "a") == {"z"}
-    assert (await home.get_edge(later.id)).supersession.predecessor_count == 2
-
-
-async def test_heads_turn_with_lineage_in_the_middle_of_a_row(home: Calls) -> None:
-    """T2 A former value that another edge replaces leads to that one's head as well."""
-    await home.declare("IN")
-    edges = [
-        await home.put_edge("a", "IN", target, valid_from=START - (9 - n) * DAY)
-        for n, target in enumerate("wxyz")
-    ]
-    other = await home.put_edge("a", "WENT_TO", "v")
-    await home.relate(SUPERSEDES, other.id, edges[2].id)
-
-    for edge in edges[:3]:
-        assert set((await home.get_edge(edge.id)).supersession.head_ids) == {edges[3].id, other.id}
-
-
-async def test_nothing_hides_a_constitutive_edge(live: World, home: Calls) -> None:
-    """G4 T2 Neither the declaration of its relation nor a later value of it."""
-    parties = live.parties()
-    await parties.enrol(home)
-    core = await parties.constitutive_edge(home, "Me", "VALUES", "Honesty")
-    before = await home.put_edge("Me", "VALUES", "Thrift", valid_from=START - DAY)
-    await home.declare("VALUES")
-    live.clock.pass_(DAY)
-    await home.put_edge("Me", "VALUES", "Money")
-
-    assert await value(home, "Me") == {"Honesty", "Money"}
-    supersession = (await home.get_edge(core.id)).supersession
-    assert not supersession.is_superseded
-    assert list(supersession.head_ids) == [core.id]
-    assert (await home.get_edge(before.id)).supersession.is_superseded
-    assert (await home.get_edge(core.id)).edge_type == CONSTITUTIVE
 
 
 async def test_only_neighbours_in_time_are_told(home: Calls) -> None:
@@ -376,22 +239,6 @@ async def test_succession_counts_when_cycles_are_looked_for(home: Calls) -> None
     assert (await home.relate(SUPERSEDES, old.id, new.id)).created
     assert await value(home, "a") == {"y"}
     assert await reason(home.relate(SUPERSEDES, new.id, old.id)) == "ERROR_REASON_LINEAGE_CYCLE"
-
-
-async def test_the_chain_of_a_row(live: World, home: Calls) -> None:
-    """T5 From any of its edges: all of them by time, the last one as head; as known then too."""
-    edges = [
-        await home.put_edge("a", "IN", target, valid_from=START - (9 - n) * DAY)
-        for n, target in enumerate("xyz")
-    ]
-    then = micros((await home.put_node("tick")).create_time)
-    live.clock.pass_(SECOND)
-    await home.declare("IN")
-    for edge in edges:
-        items = (await home.lineage(edge.id)).items
-        assert [(i.id, i.is_head) for i in items] == [(e.id, e.id == edges[-1].id) for e in edges]
-    alone = await home.lineage(edges[0].id, known_at(then))
-    assert [item.id for item in alone.items] == [edges[0].id]
 
 
 async def test_an_upsert_addresses_the_current_value(live: World, home: Calls) -> None:

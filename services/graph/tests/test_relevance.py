@@ -7,7 +7,7 @@ from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.domain.items import Access, EdgeType, Importance
 from concord_graph.domain.relevance import default_importance, relevance
-from graph_world import DAY, SUPERSEDES, Calls, World, by_id
+from graph_world import DAY, SUPERSEDES, Calls, Parties, World, by_id
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -104,10 +104,8 @@ async def test_relevance_as_served(live: World, home: Calls) -> None:
     assert (await home.get_edge(edge.id)).etag == edge.etag
 
 
-async def test_importance_as_served(live: World, home: Calls) -> None:
+async def test_importance_as_served(live: World, home: Calls, parties: Parties) -> None:
     """G8 Near something constitutive is high; so is a resolution; unread for 91 days is low."""
-    parties = live.parties()
-    await parties.enrol(home)
     await parties.constitutive_edge(home)
     near = await home.put_edge("Me", "LIKES", "Tea")
     far = await home.put_edge("Tea", "GROWS_IN", "China")
@@ -160,12 +158,10 @@ async def test_default_importance_moves_with_reading(live: World, home: Calls) -
 
 
 async def test_default_importance_follows_what_is_constitutive_near_by(
-    live: World, home: Calls
+    live: World, home: Calls, parties: Parties
 ) -> None:
     """G8 From the moment that a node has a constitutive edge, all that touches it is high, unread
     or not; what a caller has set stays, and what touches only a neighbour is not near."""
-    parties = live.parties()
-    await parties.enrol(home)
     note, told, far = [await home.add(text) for text in ("one", "two", "three")]
     low = await home.add("four", importance=type_pb2.IMPORTANCE_LOW)
     edges = [

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 from graph_world import DAY, START, Calls, Clock, World, world
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from naive_mutants import MUTANTS
 from naive_replay import Known, Replay
-from random_history import MEMORIES, SOURCES, TARGETS, Op, enrolled, walks
+from random_history import MEMORIES, SOURCES, TARGETS, enrolled, walks
 from random_space import play, running
+from random_writes import UNSHRUNK, Op
 from recorded_history import replay_of
 from replay_checks import (
     Reading,
@@ -60,7 +61,7 @@ class Compared:
         known = sorted({each for each in recorded if each >= since})
         for valid, back in [(None, None), *asked]:
             record = None if back is None else known[back % len(known)]
-            at = Reading(calls, replay, max(now, *recorded), valid, record)
+            at = Reading(calls, replay, max(now, *recorded), valid, record, page_size=2)
             await check_edges(at)
             await check_memories(at, MEMORIES, ())
             await check_histories(at, MEMORIES)
@@ -120,14 +121,7 @@ def walk_about(path: Path, examples: int) -> Compared:
                 await compared.compare(moved, replay, live.clock(), asked)
 
         @seed(SEED)
-        @settings(
-            max_examples=examples,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],  # a failure is told as it was found: shrinking takes long
-            report_multiple_bugs=False,
-            suppress_health_check=list(HealthCheck),
-        )
+        @settings(UNSHRUNK, max_examples=examples)
         @given(walks, st.lists(instants, min_size=1, max_size=1))
         def walk_each(operations: list[Op], asked: Instants) -> None:
             runner.run(walk(operations, asked))

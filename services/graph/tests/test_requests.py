@@ -3,21 +3,17 @@
 import asyncio
 
 import grpc
-import pytest
 from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import from_rpc_error
 from graph_world import (
     DAY,
-    NOT_FOUND,
     SECOND,
     START,
-    SUPERSEDES,
     Calls,
     World,
     edge_of,
     micros,
-    named,
     reason,
     refused,
     stamp,
@@ -53,26 +49,6 @@ async def test_the_same_request_again_gets_its_reply_and_does_nothing(
 
     assert again == first
     assert await home.changes(after=seq) == []
-
-
-async def test_a_deletion_again_gets_its_reply(home: Calls) -> None:
-    """G1 The item is gone, the answer is not."""
-    await home.put_edge("a", "R", "b")
-    node = await home.get_node("a")
-    request = graph_pb2.DeleteNodeRequest(request_id="d", id=node.id, etag=node.etag, cascade=True)
-
-    assert await home.graph.DeleteNode(request) == await home.graph.DeleteNode(request)
-
-
-async def test_a_batch_again_gets_its_reply(home: Calls) -> None:
-    """M6 The results in order; another batch under its id is refused."""
-    items = [type_pb2.Memory(content=text) for text in ("one", "two", "one")]
-    first = await home.batch(items, request_id="b")
-
-    assert await home.batch(items, request_id="b") == first
-    assert [result.outcome for result in first.results] == [1, 1, 2]
-    reused = home.batch(items[:2], request_id="b")
-    assert await reason(reused) == "ERROR_REASON_REQUEST_ID_REUSED"
 
 
 async def test_another_request_under_the_id_is_refused(live: World, home: Calls) -> None:
@@ -140,64 +116,6 @@ async def test_of_two_updates_of_one_version_one_wins(home: Calls) -> None:
 
     won = await asyncio.gather(*(attempt(number / 10) for number in range(1, 9)))
     assert won.count(True) == 1
-
-
-async def test_a_write_is_seen_by_the_next_read_when_the_clock_steps_back(
-    live: World, home: Calls
-) -> None:
-    """G13 T2 Record time grows with each request; nothing written is in the reader's future."""
-    await home.put_node("first")
-    live.clock.pass_(-30 * DAY)
-    old = await home.put_edge("a", "R", "b")
-    new = await home.put_edge("a", "R", "c")
-    await home.relate(SUPERSEDES, new.id, old.id)
-    memory = await home.add("written in the past")
-    newer = await home.add(f"Supersedes: [[memory:{memory.id}]]")
-    changes = await home.changes()
-    times = [micros(change.record_time) for change in changes]
-
-    assert times == sorted(times)
-    assert len(set(times)) == 6
-    assert times[0] == START
-    assert [n.edge.id for n in (await home.neighbors("a")).neighbors] == [new.id]
-    assert (await home.get_edge(old.id)).supersession.is_superseded
-    assert (await home.get_triple("a", "R", "b")).id == old.id
-    assert (await home.get(memory.id)).supersession.is_superseded
-    assert await home.listed() == [newer.id]
-    (state,) = await home.states((memory.id, 0))
-    assert state.memory.supersession.is_superseded
-    assert all(path.edges for path in (await home.paths("a", "c")).paths)
-    assert (await home.get_edge(new.id)).relevance_score == pytest.approx(1.0)
-
-
-async def test_every_read_misses_alike(live: World, home: Calls) -> None:
-    """G13 An unknown id, and one of another space, give the same bytes; none is an error."""
-    edge = await home.put_edge("Ann", "KNOWS", "Bob")
-    memory = await home.add("x", external_id="key")
-    node = await home.get_node("Ann")
-    other = live.calls("other")
-    await other.put_node("theirs")
-
-    def triple(source: str) -> graph_pb2.GetEdgeRequest:
-        return graph_pb2.GetEdgeRequest(
-            triple=graph_pb2.Triple(source=named(source), relation="KNOWS", target=named("Bob"))
-        )
-
-    replies = [
-        (await other.graph.GetNode(graph_pb2.GetNodeRequest(id=node.id)), NOT_FOUND),
-        (await other.graph.GetNode(graph_pb2.GetNodeRequest(name="Ann")), NOT_FOUND),
-        (await other.graph.GetNode(graph_pb2.GetNodeRequest(id="none")), NOT_FOUND),
-        (await other.graph.GetEdge(graph_pb2.GetEdgeRequest(id=edge.id)), NOT_FOUND),
-        (await other.graph.GetEdge(triple("Ann")), NOT_FOUND),
-        (await home.graph.GetEdge(triple("Nobody")), NOT_FOUND),
-        (await home.graph.GetEdge(triple("Bob")), NOT_FOUND),
-        (await other.memory.GetMemory(memory_pb2.GetMemoryRequest(id=memory.id)), NOT_FOUND),
-        (await other.memory.GetMemory(memory_pb2.GetMemoryRequest(external_id="key")), NOT_FOUND),
-        (await other.memory.GetMemory(memory_pb2.GetMemoryRequest(id="none")), NOT_FOUND),
-    ]
-
-    for reply, status in replies:
-        assert reply == type(reply)(status=status)
 
 
 async def test_ids_of_memories_and_nodes_are_one_kind_of_id(home: Calls) -> None:

@@ -45,11 +45,11 @@ async def revoke(calls: Calls, envelope: bytes, request_id: str = "") -> None:
     await calls.governed.RevokeConsent(asked)
 
 
-async def test_a_burnt_nonce_is_told_once_with_its_paper(live: World, home: Calls) -> None:
+async def test_a_burnt_nonce_is_told_once_with_its_paper(
+    live: World, home: Calls, parties: Parties
+) -> None:
     """V6 A1 The row comes with the burn, once: a replay adds none, and what burns nothing is
     told as refused."""
-    parties = live.parties()
-    await parties.enrol(home)
     before = len(await home.changes())
     envelope = revocation(parties)
 
@@ -69,10 +69,8 @@ async def test_a_burnt_nonce_is_told_once_with_its_paper(live: World, home: Call
     assert not told[0].attestation.constitutive
 
 
-async def test_a_revocation_is_small(live: World, home: Calls) -> None:
+async def test_a_revocation_is_small(home: Calls, parties: Parties) -> None:
     """V6 The feed carries five hundred in a message: none is larger than its bound."""
-    parties = live.parties()
-    await parties.enrol(home)
     padded = revocation(parties)
     padded += b" " * (MAX_REVOCATION_BYTES - len(padded))
 

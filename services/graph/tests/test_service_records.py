@@ -9,7 +9,7 @@ from concord.graph.v1 import memory_pb2, record_pb2
 from concord_chassis.call.identity import Caller
 from concord_chassis.channel import records
 from concord_chassis.channel.records import Body, Record, SmallRecords
-from graph_world import SCOPES, Calls, World, reason
+from graph_world import Calls, World, reason
 
 RecordName = record_pb2.RecordName
 MISMATCH = "ERROR_REASON_ETAG_MISMATCH"
@@ -122,15 +122,6 @@ async def test_a_change_that_never_comes_first_gives_up(
 
     assert await reason(small.change("home", [SUM], too_late)) == MISMATCH
     assert len(tries) == 3
-
-
-async def test_no_key_reads_or_writes_records(live: World) -> None:
-    """W7 Their permission is no scope's."""
-    plain = live.calls(scopes=SCOPES - {"record:all"})
-
-    assert await reason(plain.record.PutRecords(put("sum", "", 1))) == (
-        "ERROR_REASON_PERMISSION_MISSING"
-    )
 
 
 async def test_triggers_are_listed_of_live_memories_alone(live: World, home: Calls) -> None:

@@ -3,7 +3,7 @@
 from hashlib import sha256
 
 import pytest
-from concord.graph.v1 import episode_pb2, feed_pb2, graph_pb2, memory_pb2, space_pb2
+from concord.graph.v1 import episode_pb2, feed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
 from concord_graph.usecases.governed import space_erasure
@@ -56,8 +56,7 @@ async def everything(calls: Calls) -> str:
         calls.episode.ListEpisodes(episode_pb2.ListEpisodesRequest()),
     )
     said = [str(await each) for each in lists]
-    pieces = calls.space_service.ExportSpace(space_pb2.ExportSpaceRequest())
-    return "".join(said) + "".join([line async for piece in pieces for line in piece.lines])
+    return "".join([*said, *await calls.export()])
 
 
 async def test_all_goes_in_steps_and_each_memory_leaves_a_receipt(

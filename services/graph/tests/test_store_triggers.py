@@ -1,14 +1,15 @@
 """The store's own protection: what the use cases promise, kept again by the file itself."""
 
+import asyncio
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
-from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
+from governed_actions import with_constitutive
 from graph_world import (
     CONSTITUTIVE,
     PROTECTED,
@@ -26,23 +27,23 @@ COLUMNS = {
 }
 
 
-@pytest_asyncio.fixture
-async def path(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with constitutive items: an edge between nodes, a memory, governed lineage."""
-    file = tmp_path / "graph.db"
-    async with world(file) as live:
-        home, parties = live.calls(), live.parties()
-        await parties.enrol(home)
-        await parties.constitutive_edge(home)
-        core = await parties.constitutive_memory(home, "core")
-        note = await home.add("note", id="note")
-        action = governed_pb2.GovernedAction()
-        action.add_lineage.request_id = "hide"
-        action.add_lineage.relation = SUPERSEDES
-        action.add_lineage.newer_id = "note"
-        action.add_lineage.older_id = "core"
-        await parties.apply(home, action, {"core": core.etag, "note": note.etag})
+    file = tmp_path_factory.mktemp("furnished") / "graph.db"
+    asyncio.run(_furnish(file))
     return file
+
+
+async def _furnish(file: Path) -> None:
+    async with world(file) as live:
+        await with_constitutive(live)
+
+
+@pytest.fixture
+def path(tmp_path: Path, furnished: Path) -> Path:
+    """A copy of that store."""
+    return Path(shutil.copy(furnished, tmp_path / "graph.db"))
 
 
 @pytest.fixture

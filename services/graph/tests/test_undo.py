@@ -5,17 +5,31 @@ from __future__ import annotations
 import pytest
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
-from graph_world import CONSTITUTIVE, DAY, SCOPES, START, Calls, World, edge_of, reason, refused
+from governed_actions import Action, action_of, applied
+from graph_world import (
+    CONSTITUTIVE,
+    DAY,
+    PROTECTED,
+    START,
+    Calls,
+    Parties,
+    edge_of,
+    reason,
+    refused,
+)
 
 CONFLICT = "ERROR_REASON_UNDO_CONFLICT"
 EXISTS = "ERROR_REASON_ITEM_EXISTS"
-PROTECTED = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
+CREED = edge_of("Me", "VALUES", "Honesty", edge_type=CONSTITUTIVE, valid_from=START + 10 * DAY)
 
 
-@pytest.fixture
-def home(live: World) -> Calls:
-    """Calls that may rehearse, too."""
-    return live.calls(scopes=SCOPES | {"governed:read"})
+def back(*items: tuple[str, int, int]) -> Action:
+    """Return the action that undoes (id, revision that comes back, revision that is there)."""
+    wanted = [
+        {"id": item_id, "revision": revision, "expected_revision": expected}
+        for item_id, revision, expected in items
+    ]
+    return action_of("revert_items", items=wanted)
 
 
 async def conflict(calls: Calls, *items: tuple[type_pb2.Node | type_pb2.Edge, int, int]) -> str:
@@ -23,10 +37,7 @@ async def conflict(calls: Calls, *items: tuple[type_pb2.Node | type_pb2.Edge, in
 
     Return what stands in the way: a rehearsal and the change itself name the same.
     """
-    action = governed_pb2.GovernedAction()
-    action.revert_items.request_id = calls.request_id()
-    for item, revision, expected in items:
-        action.revert_items.items.add(id=item.id, revision=revision, expected_revision=expected)
+    action = back(*((item.id, revision, expected) for item, revision, expected in items))
     before = await calls.export()
     seen = await refused(
         calls.governed.PreviewChange(governed_pb2.PreviewChangeRequest(action=action))
@@ -68,10 +79,7 @@ async def test_an_end_that_says_more_is_the_same_end(home: Calls) -> None:
     edge = await home.put_edge("Ada", "VALUES", "Honesty")
     await home.delete_edge(edge)
     await home.put_node("Honesty", label="Virtue")
-    action = governed_pb2.GovernedAction()
-    action.revert_items.request_id = home.request_id()
-    action.revert_items.items.add(id=edge.id, revision=1, expected_revision=2)
-    request = governed_pb2.PreviewChangeRequest(action=action)
+    request = governed_pb2.PreviewChangeRequest(action=back((edge.id, 1, 2)))
 
     assert [item.id for item in (await home.governed.PreviewChange(request)).items] == [edge.id]
 
@@ -89,16 +97,12 @@ async def test_nothing_comes_back_to_a_taken_place(home: Calls) -> None:
     assert await conflict(home, (edge, 1, 2)) == same.id
 
 
-async def test_nothing_plain_comes_beside_what_is_constitutive(home: Calls, live: World) -> None:
+async def test_nothing_plain_comes_beside_what_is_constitutive(
+    home: Calls, parties: Parties
+) -> None:
     """G4 Whenever either begins: not by an upsert, not by an undo, not under a later promotion."""
-    parties = live.parties()
-    await parties.enrol(home)
     later = await home.put_edge("Me", "VALUES", "Honesty", valid_from=START + 100 * DAY)
-    action = governed_pb2.GovernedAction()
-    action.upsert_edge.request_id = home.request_id()
-    action.upsert_edge.edge.CopyFrom(
-        edge_of("Me", "VALUES", "Honesty", edge_type=CONSTITUTIVE, valid_from=START + 10 * DAY)
-    )
+    action = action_of("upsert_edge", edge=CREED)
     assert await reason(parties.seen(home, action)) == EXISTS
     await home.delete_edge(later)
     agreed = (await parties.apply(home, action)).edge
@@ -111,17 +115,10 @@ async def test_nothing_plain_comes_beside_what_is_constitutive(home: Calls, live
 
 
 async def test_a_fact_supports_what_both_agreed_to_before_it_begins(
-    home: Calls, live: World
+    home: Calls, parties: Parties
 ) -> None:
     """G4 M1 A memory may state what is constitutive from later on, and makes no other edge."""
-    parties = live.parties()
-    await parties.enrol(home)
-    action = governed_pb2.GovernedAction()
-    action.upsert_edge.request_id = home.request_id()
-    action.upsert_edge.edge.CopyFrom(
-        edge_of("Me", "VALUES", "Honesty", edge_type=CONSTITUTIVE, valid_from=START + 10 * DAY)
-    )
-    agreed = (await parties.apply(home, action)).edge
+    agreed = (await parties.apply(home, action_of("upsert_edge", edge=CREED))).edge
     said = type_pb2.Fact(subject="Me", relation="VALUES", object="Honesty")
     await home.add("I am honest.", id="note", facts=[said])
 
@@ -138,20 +135,8 @@ async def test_two_changes_of_one_item_are_undone_one_after_the_other(home: Call
         edge = await home.update_edge(edge, "weight")
 
     async def undo(expected: int) -> None:
-        action = governed_pb2.GovernedAction()
-        action.revert_items.request_id = home.request_id()
-        for item_id in (memory.id, edge.id):
-            action.revert_items.items.add(
-                id=item_id, revision=expected - 1, expected_revision=expected
-            )
-        preview = governed_pb2.PreviewChangeRequest(action=action)
-        seen = (await home.governed.PreviewChange(preview)).items
-        request = governed_pb2.ApplyGovernedChangeRequest(
-            request_id=home.request_id(),
-            action=action,
-            etags=[governed_pb2.ItemEtag(id=item.id, etag=item.etag) for item in seen],
-        )
-        await home.governed.ApplyGovernedChange(request)
+        both = [(each, expected - 1, expected) for each in (memory.id, edge.id)]
+        await applied(home, back(*both))
 
     assert await conflict(home, (edge, 1, 2)) == edge.id
     await undo(3)

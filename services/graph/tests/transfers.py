@@ -31,8 +31,7 @@ async def export_of(
     calls: Calls, form: space_pb2.ExportForm.ValueType = space_pb2.EXPORT_FORM_FULL
 ) -> list[str]:
     """Return the lines of an export, the full one unless another form is named."""
-    pieces = calls.space_service.ExportSpace(space_pb2.ExportSpaceRequest(form=form))
-    return [line async for piece in pieces for line in piece.lines]
+    return await calls.export(form=form)
 
 
 def file_of(lines: Iterable[str]) -> bytes:

@@ -9,8 +9,8 @@ import pytest
 import pytest_asyncio
 import raw_store
 from agreed_space import agree
-from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
+from governed_actions import action_of, with_constitutive
 from graph_world import (
     AMENDS,
     DEPRECATES,
@@ -28,19 +28,10 @@ async def path(tmp_path: Path) -> Path:
     """A store with constitutive items: an edge between nodes, a memory, governed lineage."""
     place = tmp_path / "graph.db"
     async with world(place) as live:
-        home, parties = live.calls(), live.parties()
-        await parties.enrol(home)
-        await parties.constitutive_edge(home)
-        core = await parties.constitutive_memory(home, "core")
-        note = await home.add("note", id="note")
+        await with_constitutive(live)
+        home = live.calls()
         await home.add("other", id="other")
         await home.put_edge("Tea", "SOOTHES", "Me")
-        action = governed_pb2.GovernedAction()
-        action.add_lineage.request_id = "hide"
-        action.add_lineage.relation = SUPERSEDES
-        action.add_lineage.newer_id = "note"
-        action.add_lineage.older_id = "core"
-        await parties.apply(home, action, {"core": core.etag, "note": note.etag})
     return place
 
 
@@ -165,10 +156,7 @@ async def test_no_grant_changes_a_principal(
         around = [n.edge for n in (await home.neighbors("concord:space")).neighbors]
         (edge,) = (e for e in around if e.properties.fields["slot"].string_value == "HUMAN")
         edge.properties.update({"key": "A" * 43})
-        action = governed_pb2.GovernedAction()
-        action.update_edge.request_id = "take over"
-        action.update_edge.edge.CopyFrom(edge)
-        action.update_edge.update_mask.paths.append("properties")
+        action = action_of("update_edge", "properties", edge=edge)
 
         if guarded:
             failure = await refused(parties.apply(home, action, {edge.id: edge.etag}))
@@ -189,9 +177,7 @@ async def test_marks_follow_consent(tmp_path: Path) -> None:
         assert neo4j_wholeness.held()
         for edge_id in agreed.fixed:
             edge = await agreed.calls.get_edge(edge_id)
-            action = governed_pb2.GovernedAction()
-            action.delete_edge.request_id = agreed.calls.request_id()
-            action.delete_edge.id, action.delete_edge.etag = edge.id, edge.etag
-            await agreed.parties.apply(agreed.calls, action, {edge.id: edge.etag})
+            action = action_of("delete_edge", id=edge.id, etag=edge.etag)
+            await agreed.parties.apply(agreed.calls, action)
 
             assert neo4j_wholeness.wrong_marks() == []
