@@ -155,10 +155,9 @@ async def _take_in(writer: Writer, edge: Edge, twin: Edge) -> None:
 
 
 async def _live(writer: Writer, item_id: str) -> Memory | Node:
-    found: Memory | Node | None = await writer.tx.memory(item_id)
-    if found is None:
-        found = await writer.tx.node(item_id)
-    return live(found, item_id)
+    if (memory := await writer.tx.memory(item_id)) is not None:
+        return live(memory, item_id)
+    return live(await writer.tx.node(item_id), item_id)
 
 
 def _demand_mergeable(kept: Memory | Node, merged: Memory | Node) -> None:
