@@ -40,5 +40,5 @@ class DocumentFrequencies:
 
         As BM25 has it: ln(1 + (n - df + .5)/(df + .5)).
         """
-        held_by = self._counts[terms & self._mask]
+        held_by: Ints = self._counts[terms & self._mask]
         return np.log1p((max(texts, 0) - np.minimum(held_by, texts) + 0.5) / (held_by + 0.5))
