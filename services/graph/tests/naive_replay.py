@@ -132,18 +132,13 @@ class Known:
         return any(r.name == relation and r.functional for r in self.live("relation"))
 
     @cached_property
-    def agreed(self) -> set[str]:
-        """The ids of items at which lineage starts that both principals agreed to."""
-        return {e.source for e in self.live("edge") if e.governed}
-
-    @cached_property
-    def replacing(self) -> list[Version]:
-        """The live lineage by which one item may take over from another."""
-        return [e for e in self.live("edge") if e.relation in REPLACING]
+    def lineage(self) -> list[Version]:
+        """The live edges that are lineage."""
+        return [e for e in self.live("edge") if e.is_lineage]
 
     def is_agreed(self, item_id: str) -> bool:
         """Return whether lineage starts at it that both principals agreed to."""
-        return item_id in self.agreed
+        return any(e.governed and e.source == item_id for e in self.lineage)
 
     def is_fixed(self, item: Version) -> bool:
         """Return whether it gives way to nothing that one principal says alone (G4)."""
@@ -166,8 +161,8 @@ class Known:
     def replacers(self, item: Version) -> list[Version]:
         """Return the live items that take over from it by lineage at some time (T2), each once."""
         found: dict[str, Version] = {}
-        for edge in self.replacing:
-            if edge.target == item.id and self.counts(edge, item):
+        for edge in self.lineage:
+            if edge.relation in REPLACING and edge.target == item.id and self.counts(edge, item):
                 newer = self.get(edge.source, item.kind)
                 found |= {newer.id: newer} if newer else {}
         return list(found.values())
@@ -281,6 +276,12 @@ class Known:
         last = lineage or self.is_fixed(newer) or all(n.begins > v for n in self.next_values(newer))
         return last or newer in (*self.replacers(edge), *self.followers(edge))
 
+    def amendments(self, item: Version, v: int) -> set[str]:
+        """Return the ids of the items that amend it and held at v (T4)."""
+        lineage = [e for e in self.lineage if e.relation == "AMENDS" and e.target == item.id]
+        newer = [self.get(e.source, item.kind) for e in lineage if self.counts(e, item)]
+        return {n.id for n in newer if n and self.held(n, v)}
+
     def heads(self, item: Version, v: int) -> set[str]:
         """Return the live ends of its chain at v."""
         if self.superseded_from(item) > v:
@@ -359,8 +360,7 @@ class Known:
         facts = set(self.facts.get(item_id, ()))
         values = self._linked(facts) - facts
         ids = self._linked({item_id} | {m.id for m in self.stating(values)})
-        lineage = [e for e in self.live("edge") if e.is_lineage]
-        return ids, {e.id for e in lineage if {e.source, e.target} <= ids}
+        return ids, {e.id for e in self.lineage if {e.source, e.target} <= ids}
 
     def stating(self, edge_ids: set[str]) -> list[Version]:
         """Return the live memories that state any of these edges (M1)."""

@@ -172,6 +172,7 @@ def same_supersession(at: Reading, supersession: type_pb2.Supersession, wanted: 
     )
     if not wanted.deleted:
         assert supersession.predecessor_count == known.predecessors(wanted)
+        assert set(supersession.amendment_ids) == known.amendments(wanted, at.v)
 
 
 async def check_memories(at: Reading, ids: tuple[str, ...], keys: tuple[str, ...]) -> None:

@@ -12,6 +12,7 @@ from graph_world import (
     START,
     SUPERSEDES,
     Calls,
+    Parties,
     reason,
     refused,
     stamp,
@@ -53,6 +54,23 @@ async def test_contradiction_is_undirected(home: Calls) -> None:
 
     assert first.edge.id == second.edge.id
     assert (second.created, third.created) == (False, False)
+
+
+async def test_amendments_are_listed_in_order_and_void_ones_not(
+    home: Calls, parties: Parties
+) -> None:
+    """G4 T4 In the reply to a write, and for the index's reader, too; what was said of a ghost does
+    not amend what both have agreed on."""
+    await home.add("The gate opens at 9.", id="gate")
+    await home.add("It opens at 8 in May. Amends: [[memory:gate]]", id="may")
+    await home.add("It opens at 7 in June. Amends: [[memory:gate]], [[memory:core]]", id="june")
+    await parties.constitutive_memory(home, "core")
+    gate, core = [(await home.states((each, 0)))[0].memory for each in ("gate", "core")]
+    written = await home.update(await home.get("gate"), "content")
+
+    assert list(gate.supersession.amendment_ids) == ["may", "june"]
+    assert list(written.supersession.amendment_ids) == ["may", "june"]
+    assert list(core.supersession.amendment_ids) == []
 
 
 @pytest.mark.parametrize(
