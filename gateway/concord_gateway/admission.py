@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import grpc
 from concord_chassis.call.failure import Failure
@@ -12,6 +13,8 @@ from concord_chassis.observe import tracing
 from concord_gateway.callers import ApiKey, Callers, Refusal
 from concord_gateway.credentials import presented_digest
 from concord_gateway.errors import GovernanceSilent
+
+Metadata: TypeAlias = Iterable[tuple[str, str | bytes]]
 
 AUTHORIZATION = "authorization"
 RENEW_BEFORE = 60.0
@@ -83,12 +86,13 @@ class Gate:
     def __init__(self, callers: Callers, tokens: Tokens) -> None:
         self._callers, self._tokens = callers, tokens
 
-    async def admit(self, authorization: str | None) -> Admitted:
-        """Authenticates a call by its `authorization` value.
+    async def admit(self, metadata: Metadata) -> Admitted:
+        """Authenticates a call by its one `authorization` value.
 
         Raises `Failure`: UNAUTHENTICATED without a valid key (CREDENTIAL_INVALID,
         CREDENTIAL_EXPIRED), UNAVAILABLE while governance cannot be asked about the key.
         """
+        authorization = presented(metadata)
         if authorization is None:
             raise invalid_credential("Send an API key: `authorization: Bearer ck_...`.")
         digest = presented_digest(authorization)
@@ -113,9 +117,7 @@ class Gate:
         return Admitted(key.id, self._tokens.authorization(key))
 
 
-def onward(
-    metadata: Iterable[tuple[str, str | bytes]], authorization: str
-) -> list[tuple[str, str | bytes]]:
+def onward(metadata: Metadata, authorization: str) -> list[tuple[str, str | bytes]]:
     """The metadata for the call to the service: the caller's without hop-by-hop keys, the token,
     and, if the call is traced, the gateway's trace context instead of the caller's."""
     ours = {AUTHORIZATION: authorization, **tracing.outgoing()}
@@ -127,7 +129,7 @@ def onward(
     return [*kept, *ours.items()]
 
 
-def presented(metadata: Iterable[tuple[str, str | bytes]]) -> str | None:
+def presented(metadata: Metadata) -> str | None:
     """The one `authorization` value of a call; None when there is none or more than one."""
     values = [value for key, value in metadata if key == AUTHORIZATION]
     return values[0] if len(values) == 1 and isinstance(values[0], str) else None

@@ -26,11 +26,8 @@ from concord_gateway.grpc.proxy import Proxy
 from concord_gateway.grpc.server import GrpcServer
 from concord_gateway.http import app
 from concord_gateway.http.answers import Answers
-from concord_gateway.http.app import Doors
 from concord_gateway.http.mcp import McpDoor
-from concord_gateway.http.protocol import ConnectionLimits
 from concord_gateway.http.server import HttpServer
-from concord_gateway.http.unary import Limits
 from concord_gateway.in_flight import InFlight
 from concord_gateway.observation import Observation
 from concord_gateway.routes import Route, Upstream
@@ -91,7 +88,6 @@ class Gateway:
         self._config, self._services = config, services
         self._issuer = issuer
         self._in_flight = InFlight(config.in_flight)
-        self._limits = Limits(config.max_message_bytes, config.deadline, config.http_body_seconds)
         self._observation = observation
         self._tls = tls.of(config)
         self.background = Background(observation.logger)
@@ -121,7 +117,7 @@ class Gateway:
                 gate,
                 self._in_flight,
                 Answers(self._observation),
-                limits=self._limits,
+                config=self._config,
                 background=self.background,
             )
             http = self._http(routes, gate, probe, agents, undo)
@@ -188,31 +184,13 @@ class Gateway:
             self._observation,
             workers,
             health=probe,
-            limits=self._limits,
-            doors=Doors(config.http_hosts, config.http_origins),
+            config=config,
             beside=agents.http_routes,
         )
-        limits = ConnectionLimits(
-            config.http_connections, config.http_header_seconds, config.http_body_seconds
-        )
-        return HttpServer(application, bound, limits, self.background, self._tls)
+        return HttpServer(application, bound, config, self.background, self._tls)
 
     def _grpc(self, routes: dict[str, Route], gate: Gate, health: Health) -> GrpcServer:
         config = self._config
         addresses.bound(config.grpc_listen, "GATEWAY_GRPC_LISTEN").close()
-        proxy = Proxy(
-            routes,
-            gate,
-            self._in_flight,
-            self._observation,
-            max_message_bytes=config.max_message_bytes,
-            default_deadline=config.deadline,
-        )
-        return GrpcServer(
-            proxy,
-            health,
-            config.grpc_listen,
-            max_message_bytes=config.max_message_bytes,
-            reflected=self._services if config.reflection else (),
-            tls=self._tls,
-        )
+        proxy = Proxy(routes, gate, self._in_flight, self._observation, config)
+        return GrpcServer(proxy, health, config, self._services, self._tls)

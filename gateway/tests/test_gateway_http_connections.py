@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from concord_gateway.http.protocol import ConnectionLimits
+from concord_gateway.http.protocol import most_connections
 from gateway_echo import ECHO, SECONDS, Front, front
 
 
@@ -172,7 +172,7 @@ def test_connections_leave_descriptors_to_the_rest() -> None:
     few = max(int(each) for each in os.listdir("/proc/self/fd")) + 100
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (few, hard))
-        assert ConnectionLimits(10_000, 5, 30).most == few // 2
-        assert ConnectionLimits(1, 5, 30).most == 1
+        assert most_connections(10_000) == few // 2
+        assert most_connections(1) == 1
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -49,7 +49,7 @@ class Probe:
         return {name: tasks for name, tasks in found.items() if tasks}
 
     def drain(self) -> None:
-        """Reports from now on that nothing is served."""
+        """Ends every watch, and reports from now on that nothing is served."""
         self._draining.set()
 
     async def drained(self, within: float) -> bool:
@@ -160,10 +160,6 @@ class Health:
             if status != sent:
                 yield health_pb2.HealthCheckResponse(status=status)
                 sent = status
-
-    def drain(self) -> None:
-        """Ends every watch; from now on the answer is NOT_SERVING."""
-        self._probe.drain()
 
     async def _status(self, service: str) -> int:
         if not self._probe.knows(service):

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeAlias
 
 import grpc
 from concord_chassis.call import failure as failures
@@ -18,22 +18,20 @@ from concord_chassis.call.requests import LONGEST_PAUSE, discard_rest
 from concord_chassis.observe import request_id
 
 from concord_gateway import upstream_failure
-from concord_gateway.admission import Gate, onward, presented
+from concord_gateway.admission import Gate, onward
+from concord_gateway.config import Config
 from concord_gateway.in_flight import InFlight
 from concord_gateway.observation import UNKNOWN_METHOD, Observation
 from concord_gateway.routes import Route
 
-T = TypeVar("T")
-R = TypeVar("R")
 Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
 Metadata: TypeAlias = list[tuple[str, str | bytes]]
 Handler: TypeAlias = "grpc.RpcMethodHandler[bytes, bytes]"
-Sending: TypeAlias = (
-    "grpc.aio.StreamUnaryCall[bytes, bytes] | grpc.aio.StreamStreamCall[bytes, bytes]"
-)
-Reading: TypeAlias = (
-    "grpc.aio.UnaryStreamCall[bytes, bytes] | grpc.aio.StreamStreamCall[bytes, bytes]"
-)
+Stream: TypeAlias = "grpc.aio.StreamStreamCall[bytes, bytes]"
+Answer: TypeAlias = Callable[[Any, Context], Coroutine[Any, Any, Any]]
+"""Answers one call: takes its request, unless it streams, and returns or writes its reply."""
+Forward: TypeAlias = Callable[[Any, Context, Metadata], Coroutine[Any, Any, Any]]
+"""An `Answer` that is a service's, to whom it sends the metadata."""
 
 PROTOCOL = "grpc"
 SETTLE = 0.005
@@ -55,15 +53,10 @@ class Proxy(grpc.GenericRpcHandler):
         gate: Gate,
         in_flight: InFlight,
         observation: Observation,
-        *,
-        max_message_bytes: int,
-        default_deadline: float,
+        config: Config,
     ) -> None:
-        """`default_deadline`: seconds for a unary call that came without a deadline."""
         self._gate, self._in_flight = gate, in_flight
-        self._observation = observation
-        self._limit = max_message_bytes
-        self._default_deadline = default_deadline
+        self._observation, self._config = observation, config
         self._handlers = {path: self._handler(route) for path, route in routes.items()}
         # As a stream: only the caller knows whether an unknown method streams.
         self._unknown: Handler = grpc.stream_stream_rpc_method_handler(
@@ -75,32 +68,22 @@ class Proxy(grpc.GenericRpcHandler):
         return self._handlers.get(handler_call_details.method, self._unknown)
 
     def _handler(self, route: Route) -> Handler:
-        path, channel = route.path, route.upstream.channel
-        match bool(route.method.client_streaming), bool(route.method.server_streaming):
-            case False, False:
-                return grpc.unary_unary_rpc_method_handler(
-                    self._forwarding(route, self._unary_unary(channel.unary_unary(path)))
-                )
-            case False, True:
-                return grpc.unary_stream_rpc_method_handler(
-                    self._forwarding(route, self._unary_stream(channel.unary_stream(path)))
-                )
-            case True, False:
-                return grpc.stream_unary_rpc_method_handler(
-                    self._forwarding(route, self._stream_unary(channel.stream_unary(path)))
-                )
-        return grpc.stream_stream_rpc_method_handler(
-            self._forwarding(route, self._stream_stream(channel.stream_stream(path)))
-        )
+        """A method that streams one way is forwarded as one that streams both ways.
 
-    def _forwarding(
-        self, route: Route, forward: Callable[[T, Context, Metadata], Coroutine[Any, Any, R]]
-    ) -> Callable[[T, Context], Coroutine[Any, Any, R]]:
+        On the wire they are the same.
+        """
+        forward = self._both_ways(route) if route.streams else self._unary(route)
+        answer = self._forwarding(route, forward)
+        if route.streams:
+            return grpc.stream_stream_rpc_method_handler(answer)
+        return grpc.unary_unary_rpc_method_handler(answer)
+
+    def _forwarding(self, route: Route, forward: Forward) -> Answer:
         """Returns a handler that authenticates a call, counts it in its limits, and forwards it."""
 
-        async def answer(request: T, context: Context) -> R:
+        async def answer(request: Any, context: Context) -> Any:
             metadata = context.invocation_metadata() or ()
-            admitted = await self._gate.admit(presented(metadata))
+            admitted = await self._gate.admit(metadata)
             with self._in_flight.place(admitted.key, route):
                 outcome = forward(request, context, onward(metadata, admitted.authorization))
                 return await (self._while_let_in(context, outcome) if route.streams else outcome)
@@ -108,20 +91,14 @@ class Proxy(grpc.GenericRpcHandler):
         streams_in = bool(route.method.client_streaming)
         return self._answering(route.path, answer, streams_in=streams_in)
 
-    def _answering(
-        self,
-        path: str,
-        act: Callable[[T, Context], Awaitable[R]],
-        *,
-        streams_in: bool,
-    ) -> Callable[[T, Context], Coroutine[Any, Any, R]]:
+    def _answering(self, path: str, act: Answer, *, streams_in: bool) -> Answer:
         """Returns a handler that traces and counts a call, and maps errors to a status."""
 
-        async def answer(request: T, context: Context) -> R:
+        async def answer(request: Any, context: Context) -> Any:
             with self._observation.under_way(path, context.invocation_metadata() or ()):
                 return await answered(request, context)
 
-        async def answered(request: T, context: Context) -> R:
+        async def answered(request: Any, context: Context) -> Any:
             started = time.perf_counter()
             code = grpc.StatusCode.OK
             try:
@@ -146,13 +123,14 @@ class Proxy(grpc.GenericRpcHandler):
 
         return answer
 
-    def _unary_unary(
-        self, stub: "grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]"
-    ) -> Callable[[bytes, Context, Metadata], Coroutine[Any, Any, bytes]]:
+    def _unary(self, route: Route) -> Forward:
+        stub: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]
+        stub = route.upstream.channel.unary_unary(route.path)
+
         async def forward(request: bytes, context: Context, metadata: Metadata) -> bytes:
             self._check_size(request)
             left = context.time_remaining()
-            timeout = self._default_deadline if left is None else left
+            timeout = self._config.deadline if left is None else left
             call = stub(request, timeout=timeout, metadata=metadata)
             reply = await call
             head = await call.initial_metadata()
@@ -163,44 +141,18 @@ class Proxy(grpc.GenericRpcHandler):
 
         return forward
 
-    def _unary_stream(
-        self, stub: "grpc.aio.UnaryStreamMultiCallable[bytes, bytes]"
-    ) -> Callable[[bytes, Context, Metadata], Coroutine[Any, Any, None]]:
-        async def forward(request: bytes, context: Context, metadata: Metadata) -> None:
-            self._check_size(request)
-            call = stub(request, timeout=context.time_remaining(), metadata=metadata)
-            try:
-                await self._replies(context, call)
-            finally:
-                call.cancel()
+    def _both_ways(self, route: Route) -> Forward:
+        stub: grpc.aio.StreamStreamMultiCallable[bytes, bytes]
+        stub = route.upstream.channel.stream_stream(route.path)
+        settle = SETTLE if route.method.client_streaming else 0
 
-        return forward
-
-    def _stream_unary(
-        self, stub: "grpc.aio.StreamUnaryMultiCallable[bytes, bytes]"
-    ) -> Callable[[object, Context, Metadata], Coroutine[Any, Any, bytes]]:
-        async def reply(call: "grpc.aio.StreamUnaryCall[bytes, bytes]", context: Context) -> bytes:
-            answer = await call
-            await context.send_initial_metadata(await call.initial_metadata())
-            context.set_trailing_metadata(await call.trailing_metadata())
-            return answer
-
-        async def forward(_requests: object, context: Context, metadata: Metadata) -> bytes:
-            call = stub(timeout=context.time_remaining(), metadata=metadata)
-            return await self._while_pumping(context, call, reply(call, context))
-
-        return forward
-
-    def _stream_stream(
-        self, stub: "grpc.aio.StreamStreamMultiCallable[bytes, bytes]"
-    ) -> Callable[[object, Context, Metadata], Coroutine[Any, Any, None]]:
         async def forward(_requests: object, context: Context, metadata: Metadata) -> None:
             call = stub(timeout=context.time_remaining(), metadata=metadata)
-            await self._while_pumping(context, call, self._replies(context, call))
+            await self._while_pumping(context, call, settle)
 
         return forward
 
-    async def _while_let_in(self, context: Context, outcome: Coroutine[Any, Any, R]) -> R:
+    async def _while_let_in(self, context: Context, outcome: Coroutine[Any, Any, Any]) -> Any:
         """Returns or raises `outcome`; ends it with a `Failure` once the key is not let in.
 
         The check before each message is not enough: one that was answered just before a revocation
@@ -225,21 +177,19 @@ class Proxy(grpc.GenericRpcHandler):
             await asyncio.sleep(LET_IN_EVERY)
             await self._demand_still_let_in(context)
 
-    async def _while_pumping(
-        self, context: Context, call: Sending, outcome: Coroutine[Any, Any, R]
-    ) -> R:
-        """Returns or raises `outcome`, which may end before the caller has sent everything.
+    async def _while_pumping(self, context: Context, call: Stream, settle: float) -> None:
+        """Forwards the service's answer, which may end before the caller has sent everything.
 
         Raises `Failure` if the caller sent a message that cannot be forwarded. The error of a
         service that is gone waits for the caller's last message, or some seconds: `discard_rest`.
         """
-        up = asyncio.create_task(self._pump(context, call))
-        down = asyncio.create_task(outcome)
+        up = asyncio.create_task(self._pump(context, call, settle))
+        down = asyncio.create_task(self._replies(context, call))
         try:
             await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
             if not down.done():
                 up.result()
-            return await down
+            await down
         except grpc.aio.AioRpcError as error:
             if upstream_failure.made_by_runtime(error):
                 await asyncio.wait({up}, timeout=3 * LONGEST_PAUSE)
@@ -250,16 +200,16 @@ class Proxy(grpc.GenericRpcHandler):
             down.cancel()
             await asyncio.gather(up, down, return_exceptions=True)
 
-    async def _pump(self, context: Context, call: Sending) -> None:
+    async def _pump(self, context: Context, call: Stream, settle: float) -> None:
         """Forwards the caller's messages and their end; drops those after the service's answer."""
         while (message := await _read(context)) is not None:
             self._check_size(message)
             await self._demand_still_let_in(context)
             await _unless_over(call.write(message))
-        await asyncio.sleep(SETTLE)
+        await asyncio.sleep(settle)
         await _unless_over(call.done_writing())
 
-    async def _replies(self, context: Context, call: Reading) -> None:
+    async def _replies(self, context: Context, call: Stream) -> None:
         """Forwards the service's initial metadata and its messages. Raises `AioRpcError`."""
         await context.send_initial_metadata(await call.initial_metadata())
         while (message := await _read(call)) is not None:
@@ -272,11 +222,11 @@ class Proxy(grpc.GenericRpcHandler):
 
     async def _demand_still_let_in(self, context: Context) -> None:
         """Raises `Failure` if the key was revoked since: open streams then move nothing more."""
-        await self._gate.admit(presented(context.invocation_metadata() or ()))
+        await self._gate.admit(context.invocation_metadata() or ())
 
     def _check_size(self, message: bytes) -> None:
-        if len(message) > self._limit:
-            raise upstream_failure.too_large(self._limit)
+        if len(message) > self._config.max_message_bytes:
+            raise upstream_failure.too_large(self._config.max_message_bytes)
 
     async def _refuse_unknown(self, _requests: object, _context: Context) -> None:
         """Refuses before authentication: a missing key must not seem to be all that is wrong."""
@@ -301,7 +251,7 @@ class Proxy(grpc.GenericRpcHandler):
         await context.abort(error.code(), error.details() or "", trailers)
 
 
-async def _read(side: "Context | Reading") -> bytes | None:
+async def _read(side: "Context | Stream") -> bytes | None:
     """The next message; None at the end."""
     message: object = await side.read()
     return message if isinstance(message, bytes) else None

@@ -9,6 +9,7 @@ from concord_chassis.server.server import BindError, options
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from concord_gateway.config import Config
 from concord_gateway.grpc.health import Health
 from concord_gateway.grpc.proxy import Proxy
 from concord_gateway.tls import Tls
@@ -21,25 +22,23 @@ class GrpcServer:
         self,
         proxy: Proxy,
         health: Health,
-        listen: str,
-        *,
-        max_message_bytes: int,
-        reflected: Sequence[ServiceDescriptor] = (),
-        tls: Tls | None = None,
+        config: Config,
+        services: Sequence[ServiceDescriptor],
+        tls: Tls | None,
     ) -> None:
-        """`reflected`: the services that reflection shows, if any. Raises `BindError`."""
-        self._health = health
+        """`services`: those that reflection shows, if it is on. Raises `BindError`."""
+        listen = config.grpc_listen
         self._server = grpc.aio.server(
             options=[
-                *options(max_message_bytes),
+                *options(config.max_message_bytes),
                 ("grpc.max_send_message_length", -1),
                 *SERVER_KEEPALIVE.of_server(),
             ]
         )
         health_pb2_grpc.add_HealthServicer_to_server(health, self._server)
-        if reflected:
+        if config.reflection:
             health_service = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
-            names = [service.full_name for service in reflected]
+            names = [service.full_name for service in services]
             serve_reflection([*names, health_service], self._server)
         self._server.add_generic_rpc_handlers((proxy,))  # last: it answers every method
         try:
@@ -57,5 +56,4 @@ class GrpcServer:
 
     async def stop(self, grace: float) -> None:
         """Refuses new calls and gives those under way `grace` seconds."""
-        self._health.drain()
         await self._server.stop(grace)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from concord_chassis.observe import request_id as request_ids
@@ -17,10 +16,11 @@ from starlette.routing import Route as HttpRoute
 from starlette.types import ASGIApp
 
 from concord_gateway.admission import Gate
+from concord_gateway.config import Config
 from concord_gateway.http import contract_index
 from concord_gateway.http.answers import REQUEST_ID, Answers
 from concord_gateway.http.origin import OwnOriginOnly
-from concord_gateway.http.unary import Limits, Unary
+from concord_gateway.http.unary import Unary
 from concord_gateway.in_flight import InFlight
 from concord_gateway.observation import Observation
 from concord_gateway.routes import Route
@@ -49,14 +49,6 @@ class Health(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Doors:
-    """The hosts and origins that HTTP accepts beside loopback and the gateway's own."""
-
-    hosts: Sequence[str] = ()
-    origins: Sequence[str] = ()
-
-
 def build(
     routes: Mapping[str, Route],
     gate: Gate,
@@ -65,8 +57,7 @@ def build(
     workers: Workers,
     *,
     health: Health,
-    limits: Limits,
-    doors: Doors,
+    config: Config,
     beside: Sequence[HttpRoute] = (),
 ) -> ASGIApp:
     """The application. `health` is shown at `/healthz`; `beside` are further paths."""
@@ -74,7 +65,7 @@ def build(
     methods = [
         HttpRoute(
             path,
-            Unary(route, gate, in_flight, observation, workers=workers, limits=limits).answer,
+            Unary(route, gate, in_flight, observation, workers=workers, config=config).answer,
             methods=["POST"],
         )
         for path, route in routes.items()
@@ -82,8 +73,13 @@ def build(
     app = Starlette(
         routes=[*_operator_routes(routes, health), *methods, *beside],
         middleware=[
-            Middleware(OwnOriginOnly, hosts=doors.hosts, origins=doors.origins, answers=answers),
-            *_cross_origin(doors.origins),
+            Middleware(
+                OwnOriginOnly,
+                hosts=config.http_hosts,
+                origins=config.http_origins,
+                answers=answers,
+            ),
+            *_cross_origin(config.http_origins),
         ],
         exception_handlers={HTTPException: _not_served(answers)},
     )

@@ -26,9 +26,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.types import Message as Event
 
 from concord_gateway.admission import Admitted, Gate, onward
+from concord_gateway.config import Config
 from concord_gateway.http import body
 from concord_gateway.http.answers import REQUEST_ID, Answers
-from concord_gateway.http.unary import Limits
 from concord_gateway.in_flight import InFlight
 from concord_gateway.routes import Route
 from concord_gateway.upstream_failure import made_by_runtime, of_runtime
@@ -98,17 +98,16 @@ class McpDoor:
         in_flight: InFlight,
         answers: Answers,
         *,
-        limits: Limits,
+        config: Config,
         background: Background,
     ) -> None:
-        """`limits`: of a request's body, and of one unary call to a service."""
-        self._gate, self._answers, self._limits = gate, answers, limits
+        self._gate, self._answers, self._config = gate, answers, config
 
         async def caller(context: Context) -> ToolCalls:
             request = context.request
             if request is None:
                 raise RuntimeError("an HTTP transport without its request")
-            return ToolCalls(routes, request.scope[ADMITTED], in_flight, limits.seconds)
+            return ToolCalls(routes, request.scope[ADMITTED], in_flight, config.deadline)
 
         self._servers = {profile: Tools(tools, caller) for profile, tools in PROFILES.items()}
         self._managers: dict[str, StreamableHTTPSessionManager] = {}
@@ -154,7 +153,7 @@ class McpDoor:
             await self._started.wait()
             await self._managers[name].handle_request(scope, receive, send)
 
-        return _Admitting(answer, self._gate, self._answers, self._limits)
+        return _Admitting(answer, self._gate, self._answers, self._config)
 
 
 class _Admitting:
@@ -163,17 +162,16 @@ class _Admitting:
     Starlette calls an object as ASGI.
     """
 
-    def __init__(self, app: ASGIApp, gate: Gate, answers: Answers, limits: Limits) -> None:
-        self._app, self._gate, self._answers, self._limits = app, gate, answers, limits
+    def __init__(self, app: ASGIApp, gate: Gate, answers: Answers, config: Config) -> None:
+        self._app, self._gate, self._answers, self._config = app, gate, answers, config
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        headers, limits = request.headers, self._limits
-        presented = headers.getlist("authorization")
+        headers, config = request.headers, self._config
         try:
-            scope[ADMITTED] = await self._gate.admit(presented[0] if len(presented) == 1 else None)
+            scope[ADMITTED] = await self._gate.admit(headers.items())
             content = halves.marked(
-                await body.read(request, limits.body_bytes, limits.body_seconds)
+                await body.read(request, config.max_message_bytes, config.http_body_seconds)
             )
         except Failure as failure:
             identity = request_ids.accept(headers.get(REQUEST_ID))

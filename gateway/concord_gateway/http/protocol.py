@@ -6,7 +6,6 @@ and answers a request that is not HTTP in plain text.
 
 import asyncio
 import resource
-from dataclasses import dataclass
 from typing import Any
 
 import grpc
@@ -15,6 +14,7 @@ from concord_chassis.call.failure import Failure, FieldViolation
 from concord_chassis.observe import request_id as request_ids
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from concord_gateway.config import Config
 from concord_gateway.http import connect_error
 from concord_gateway.http.connect_error import JSON
 from concord_gateway.in_flight import overloaded
@@ -34,21 +34,12 @@ _LATE = Failure(
 )
 
 
-@dataclass(frozen=True)
-class ConnectionLimits:
-    """How many HTTP connections may be open, and how long each is waited for, in seconds."""
-
-    connections: int
-    header_seconds: float
-    body_seconds: float
-
-    @property
-    def most(self) -> int:
-        """How many connections may be open: at most half of the descriptors of this process."""
-        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if descriptors == resource.RLIM_INFINITY:
-            return self.connections
-        return min(self.connections, descriptors // 2)
+def most_connections(limit: int) -> int:
+    """How many connections may be open: at most half of the descriptors of this process."""
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if descriptors == resource.RLIM_INFINITY:
+        return limit
+    return min(limit, descriptors // 2)
 
 
 class _OneLength(h11.Connection):
@@ -70,10 +61,10 @@ class Connection(H11Protocol):
     """A caller's connection."""
 
     # The other arguments are uvicorn's own.
-    def __init__(self, *args: Any, limits: ConnectionLimits, **named: Any) -> None:
+    def __init__(self, *args: Any, settings: Config, **named: Any) -> None:
         super().__init__(*args, **named)
         self.conn = _OneLength(h11.SERVER)
-        self._limits = limits
+        self._settings = settings
         self._awaited: object = None  # the part of a request that the timer is of
         self._timer: asyncio.TimerHandle | None = None
         self._is_overdue = False
@@ -81,7 +72,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
         """Starts the timer of the headers, or refuses a connection above the limit."""
         super().connection_made(transport)
-        most = self._limits.most
+        most = most_connections(self._settings.http_connections)
         if len(self.connections) > most:
             self._end_with(overloaded("connections", most, f"{most} connections are open here."))
         else:
@@ -118,9 +109,9 @@ class Connection(H11Protocol):
         if state is self._awaited or self.transport.is_closing():
             return
         if state is h11.IDLE:
-            self._await(state, self._limits.header_seconds)
+            self._await(state, self._settings.http_header_seconds)
         elif state is h11.SEND_BODY:
-            self._await(state, self._limits.body_seconds)
+            self._await(state, self._settings.http_body_seconds)
         else:
             self._await(state, 0)
 

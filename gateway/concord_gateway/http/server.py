@@ -11,7 +11,8 @@ import uvicorn
 from concord_chassis.server.background import Background
 from starlette.types import ASGIApp
 
-from concord_gateway.http.protocol import Connection, ConnectionLimits
+from concord_gateway.config import Config
+from concord_gateway.http.protocol import Connection
 from concord_gateway.tls import Tls
 
 
@@ -22,7 +23,7 @@ class HttpServer:
         self,
         app: ASGIApp,
         bound: socket.socket,
-        limits: ConnectionLimits,
+        config: Config,
         background: Background,
         tls: Tls | None = None,
     ) -> None:
@@ -37,8 +38,8 @@ class HttpServer:
             server_header=False,
             proxy_headers=False,
             ws="none",
-            http=cast("type[asyncio.Protocol]", partial(Connection, limits=limits)),
-            timeout_keep_alive=math.ceil(limits.header_seconds),
+            http=cast("type[asyncio.Protocol]", partial(Connection, settings=config)),
+            timeout_keep_alive=math.ceil(config.http_header_seconds),
             ssl_certfile=tls.certificate if tls else None,
             ssl_keyfile=tls.key if tls else None,
             ssl_ca_certs=str(tls.client_ca) if tls and tls.client_ca else None,

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import grpc
 from concord_chassis.call import failure
@@ -14,6 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from concord_gateway.admission import Gate, onward
+from concord_gateway.config import Config
 from concord_gateway.http import body
 from concord_gateway.http import headers as http_headers
 from concord_gateway.http.answers import PROTOCOL, REQUEST_ID, STREAM_TYPES, Answers, replied
@@ -28,16 +28,6 @@ LARGE = 32 << 10
 a second, for which the event loop would not serve other callers."""
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Limits of one request: `body_bytes` before and after decompression, `seconds` in all unless
-    the caller sets a timeout, `body_seconds` for the body to arrive in any case."""
-
-    body_bytes: int
-    seconds: float
-    body_seconds: float
-
-
 class Unary:
     """Answers the POSTs of one method; refuses those of a streaming method."""
 
@@ -49,7 +39,7 @@ class Unary:
         observation: Observation,
         *,
         workers: Workers,
-        limits: Limits,
+        config: Config,
     ) -> None:
         self._route, self._path = route, route.path
         self._stub: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = (
@@ -57,7 +47,7 @@ class Unary:
         )
         self._gate, self._in_flight, self._observation = gate, in_flight, observation
         self._answers = Answers(observation)
-        self._workers, self._limits = workers, limits
+        self._workers, self._config = workers, config
         self._codecs: dict[str, JsonCodec | ProtoCodec] = {
             "application/json": JsonCodec(route.method),
             "application/proto": ProtoCodec(route.method),
@@ -105,7 +95,7 @@ class Unary:
     async def _answer(self, request: Request, identity: str) -> Response:
         headers = request.headers
         http_headers.check_version(headers.get(http_headers.VERSION_HEADER))
-        admitted = await self._gate.admit(_only(headers.getlist("authorization")))
+        admitted = await self._gate.admit(headers.items())
         if self._route.streams:
             raise method_unknown(
                 "Over HTTP the gateway serves calls of one request and one reply; "
@@ -123,13 +113,13 @@ class Unary:
         encoding = headers.get("content-encoding")
         http_headers.check_encoding(encoding)
         seconds = http_headers.timeout(
-            headers.get(http_headers.TIMEOUT_HEADER), self._limits.seconds
+            headers.get(http_headers.TIMEOUT_HEADER), self._config.deadline
         )
         metadata = onward(_identified(http_headers.metadata(headers.items()), identity), token)
         until = time.monotonic() + seconds
-        limit = self._limits.body_bytes
+        limit = self._config.max_message_bytes
         plain = http_headers.decompressed(
-            await body.read(request, limit, min(seconds, self._limits.body_seconds)),
+            await body.read(request, limit, min(seconds, self._config.http_body_seconds)),
             encoding,
             limit,
         )
@@ -153,10 +143,6 @@ class Unary:
         if len(data) < LARGE:
             return convert(data)
         return await self._workers.run(convert, data)
-
-
-def _only(values: list[str]) -> str | None:
-    return values[0] if len(values) == 1 else None
 
 
 def _identified(
