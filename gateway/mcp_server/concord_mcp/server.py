@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import mcp_types as types
@@ -78,15 +78,13 @@ class Tools:
     async def _listed(
         self, context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        calls = await self._of(context)
-        try:
+        with _mcp_errors():
+            calls = await self._caller(context)
             own = await calls.call(
                 "/concord.governance.v1.AccessService/GetOwnAccess",
                 access_pb2.GetOwnAccessRequest(),
                 access_pb2.GetOwnAccessResponse,
             )
-        except Refusal as refusal:
-            raise _failed(refusal) from None
         may = {"", *own.permissions}
         listed = [described(tool) for tool in self._tools.values() if tool.permission in may]
         return types.ListToolsResult(tools=listed)
@@ -180,17 +178,8 @@ class Tools:
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
 
     async def _briefing(self, context: Context) -> str:
-        calls = await self._of(context)
-        try:
-            return await briefing.text_of(calls)
-        except Refusal as refusal:
-            raise _failed(refusal) from None
-
-    async def _of(self, context: Context) -> Calls:
-        try:
-            return await self._caller(context)
-        except Refusal as refusal:
-            raise _failed(refusal) from None
+        with _mcp_errors():
+            return await briefing.text_of(await self._caller(context))
 
 
 def described(tool: Tool | ComposedTool) -> types.Tool:
@@ -256,8 +245,14 @@ def _refused(refusal: Refusal) -> dict[str, Json]:
     return {"error": error}
 
 
-def _failed(refusal: Refusal) -> MCPError:
-    return MCPError(types.INTERNAL_ERROR, refusal.message, {"reason": refusal.reason})
+@contextmanager
+def _mcp_errors() -> Iterator[None]:
+    """Raise `MCPError` for a refusal where MCP has no answer that carries one."""
+    try:
+        yield
+    except Refusal as refusal:
+        reason = {"reason": refusal.reason}
+        raise MCPError(types.INTERNAL_ERROR, refusal.message, reason) from None
 
 
 def _text(value: Json) -> str:

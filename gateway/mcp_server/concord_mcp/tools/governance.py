@@ -21,6 +21,13 @@ CONFLICT: Shape = {
     "second": ("second", {"id": "id", "says": "statement"}),
     "etag": "etag",
 }
+REVIEWED: Shape = {
+    "conflict": ("conflict", CONFLICT),
+    "proposal_id": "proposal_id",
+    "dependent_ids": "dependent_ids",
+    "gave_way": GAVE_WAY,
+    "token": "token",
+}
 
 
 SMF_REVIEW = Tool(
@@ -119,13 +126,7 @@ REVIEW_CONFLICT = Tool(
         Argument("action", "action", required=True),
         Argument("context", "context"),
     ),
-    {
-        "conflict": ("conflict", CONFLICT),
-        "proposal_id": "proposal_id",
-        "dependent_ids": "dependent_ids",
-        "gave_way": GAVE_WAY,
-        "token": "token",
-    },
+    REVIEWED,
     reads=False,
 )
 
@@ -154,13 +155,7 @@ RESOLVE_DISSONANCE = Tool(
         Argument("superseded_id", "superseded_id", hint="the side that gives way"),
         Argument("context", "context"),
     ),
-    {
-        "conflict": ("conflict", CONFLICT),
-        "proposal_id": "proposal_id",
-        "dependent_ids": "dependent_ids",
-        "gave_way": GAVE_WAY,
-        "token": "token",
-    },
+    REVIEWED,
     reads=False,
     demand=_demand_conflict,
 )

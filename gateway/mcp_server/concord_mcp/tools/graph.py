@@ -17,7 +17,6 @@ from concord_mcp.tools.parts import (
     NAMES_OF_ENDS,
     as_of,
     end,
-    flag,
     limit,
 )
 
@@ -34,7 +33,7 @@ QUERY_NEIGHBORS = Tool(
         Argument("depth", "depth"),
         Argument("direction", "direction"),
         RELATIONS,
-        flag("include_superseded"),
+        Argument("include_superseded", "include_superseded"),
         limit(default=20),
         as_of(),
     ),

@@ -13,7 +13,7 @@ from concord_mcp.arguments import at_path, refused
 from concord_mcp.calls import Calls, Refusal
 from concord_mcp.tool import Argument, Json, Tool
 from concord_mcp.tools.notes import GET_MEMORY
-from concord_mcp.tools.parts import ETAG, GAVE_WAY, MEMORY, as_of, flag, limit
+from concord_mcp.tools.parts import ETAG, GAVE_WAY, MEMORY, as_of, limit
 
 _LINKS = re.compile(r"Supersedes: \[\[memory:")
 
@@ -27,7 +27,7 @@ LIST_MEMORIES = Tool(
         Argument("tag", "filter.tag"),
         Argument("domain", "filter.domain"),
         Argument("session_id", "filter.session_id"),
-        flag("include_superseded"),
+        Argument("include_superseded", "include_superseded"),
         limit(default=20),
         Argument("page_token", "page_token", hint="next_page_token of the page before"),
         as_of(),

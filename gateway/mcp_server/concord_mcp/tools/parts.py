@@ -1,7 +1,6 @@
 """Arguments and shapes that several tools have."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from concord.type.v1 import type_pb2
 from google.protobuf.message import Message
@@ -86,25 +85,7 @@ NAMES_OF_ENDS = {"from": "source", "predicate": "relation", "to": "target"}
 
 def end(name: str, path: str) -> Argument:
     """The argument for one end of an edge or a walk: a node's name."""
-
-    def put(request: Any, value: Json) -> None:
-        if not isinstance(value, str):
-            raise TypeError
-        *above, last = path.split(".")
-        for each in above:
-            request = getattr(request, each)
-        getattr(request, last).name = value
-
-    return Argument(name, f"{path}.name", put=put, required=True)
-
-
-def flag(name: str) -> Argument:
-    """The argument for a field that is true or false."""
-
-    def put(request: Any, value: Json) -> None:
-        setattr(request, name, truth(value))
-
-    return Argument(name, put=put, schema={"type": "boolean"})
+    return Argument(name, f"{path}.name", required=True)
 
 
 def texts(value: Json) -> Sequence[str]:

@@ -20,6 +20,7 @@ from concord.type.v1 import type_pb2
 from concord_attestation.checkpoint import Checkpoint, read_checkpoint
 from concord_attestation.note import NoteInvalid
 from concord_attestation.tree import ProofInvalid, verify_consistency
+from google.protobuf.message import Message
 
 from concord_mcp.answer import shaped
 from concord_mcp.arguments import refused
@@ -47,15 +48,10 @@ async def _approve(calls: Calls, given: Mapping[str, str]) -> dict[str, Json]:
     """Answer with a consent's bytes to sign, or send a signed consent to governance."""
     if "envelope" not in given:
         return await _unsigned(calls, given, "consent", _consent)
-    request = proposal_pb2.ApproveProposalRequest(
-        request_id=str(uuid.uuid4()),
-        proposal_id=given["proposal_id"],
-        consent=_envelope(given["envelope"]),
+    request = proposal_pb2.ApproveProposalRequest(consent=_envelope(given["envelope"]))
+    return await _decided(
+        calls, given, "ApproveProposal", request, proposal_pb2.ApproveProposalResponse
     )
-    reply = await calls.call(
-        f"{PROPOSALS}ApproveProposal", request, proposal_pb2.ApproveProposalResponse
-    )
-    return shaped(reply, STANDS)
 
 
 async def _reject(calls: Calls, given: Mapping[str, str]) -> dict[str, Json]:
@@ -67,15 +63,18 @@ async def _reject(calls: Calls, given: Mapping[str, str]) -> dict[str, Json]:
         return await _unsigned(
             calls, given, "rejection", lambda _document, _digest: {"version": 1, "reason": reason}
         )
-    request = proposal_pb2.RejectProposalRequest(
-        request_id=str(uuid.uuid4()),
-        proposal_id=given["proposal_id"],
-        rejection=_envelope(given["envelope"]),
+    request = proposal_pb2.RejectProposalRequest(rejection=_envelope(given["envelope"]))
+    return await _decided(
+        calls, given, "RejectProposal", request, proposal_pb2.RejectProposalResponse
     )
-    reply = await calls.call(
-        f"{PROPOSALS}RejectProposal", request, proposal_pb2.RejectProposalResponse
-    )
-    return shaped(reply, STANDS)
+
+
+async def _decided(
+    calls: Calls, given: Mapping[str, str], method: str, request: Any, reply: type[Message]
+) -> dict[str, Json]:
+    """Send a signed decision to governance; return the proposal's state."""
+    request.request_id, request.proposal_id = str(uuid.uuid4()), given["proposal_id"]
+    return shaped(await calls.call(f"{PROPOSALS}{method}", request, reply), STANDS)
 
 
 async def _unsigned(
@@ -95,7 +94,7 @@ async def _unsigned(
             "principal": await _principal(calls, slot),
             "proposal_id": document["proposal_id"],
             "revision": document["revision"],
-            "nonce": _base64url(secrets.token_bytes(NONCE_BYTES)),
+            "nonce": secrets.token_urlsafe(NONCE_BYTES),
             **terms(document, proposal.digest),
         }
     )
@@ -194,10 +193,6 @@ def _envelope(text: str) -> bytes:
         return base64.b64decode(text, validate=True)
     except ValueError:
         raise refused("envelope", "It is JSON, or that in base64.") from None
-
-
-def _base64url(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 SMF_APPROVE = ComposedTool(
