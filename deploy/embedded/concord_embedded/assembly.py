@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -15,7 +15,7 @@ from concord_chassis.observe.metrics import Metrics
 from concord_chassis.observe.trace_exporter import SpansOf
 from concord_chassis.server import metrics_server
 from concord_chassis.server.process import App, Observation
-from concord_chassis.server.server import BindError
+from concord_chassis.server.server import BindError, Server
 from concord_dissonance import bootstrap as dissonance_parts
 from concord_dissonance import config as dissonance_config
 from concord_gateway import bootstrap as gateway_parts
@@ -36,34 +36,50 @@ from concord_stores.neo4j_config import Neo4jConfig
 from concord_embedded import credentials, service_keys
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import StartError
-from concord_embedded.service import Service
 
-GATEWAY_ISSUER = "gateway"
-SEARCH_ISSUER = "search"
-GOVERNANCE_ISSUER = "governance"
-DISSONANCE_ISSUER = "dissonance"
 LOOPBACK = "127.0.0.1"
+
+
+def settings(data: DataDirectory, at: Callable[[str], str], port: int) -> Mapping[str, str]:
+    """The settings that are not the environment's. `at`: the address of a service by its name."""
+    services = ("graph", "search", "dissonance", "governance")
+    return {
+        "GRAPH_STORE_PATH": str(data.graph_store),
+        "SEARCH_GRAPH_ADDRESS": at("graph"),
+        "SEARCH_DISSONANCE_ADDRESS": at("dissonance"),
+        "SEARCH_INDEX_PATH": str(data.index),
+        "GOVERNANCE_GRAPH_ADDRESS": at("graph"),
+        "GOVERNANCE_LEDGER_PATH": str(data.ledger),
+        "GOVERNANCE_KEYS_FILE": str(credentials.keys_file(data)),
+        "DISSONANCE_GRAPH_ADDRESS": at("graph"),
+        "DISSONANCE_SEARCH_ADDRESS": at("search"),
+        "DISSONANCE_GOVERNANCE_ADDRESS": at("governance"),
+        "GATEWAY_GRPC_LISTEN": f"{LOOPBACK}:{port}",
+        "GATEWAY_HTTP_LISTEN": f"{LOOPBACK}:{port + 1 if port else 0}",
+        "GATEWAY_UPSTREAMS": ",".join(f"concord.{name}={at(name)}" for name in services),
+        "GATEWAY_ISSUER_KEY_FILE": str(data.keys / "gateway.pem"),
+        "GATEWAY_ISSUER_NAME": "gateway",
+    }
 
 
 class Assembly:
     """Graph, search, governance, dissonance and the gateway. Call `stop` even if `start` failed."""
 
     def __init__(
-        self, data: DataDirectory, sockets: Path, log: TextIO, environ: Mapping[str, str]
+        self, data: DataDirectory, sockets: Path, log: TextIO, environ: Mapping[str, str], port: int
     ) -> None:
-        self._data, self._sockets, self._log, self._environ = data, sockets, log, environ
-        self._gateway_key = data.keys / "gateway.pem"
-        gateway = service_keys.ensure(self._gateway_key)
-        self._search_key = service_keys.ensure(data.keys / "search.pem")
-        self._governance_key = service_keys.ensure(data.keys / "governance.pem")
-        self._dissonance_key = service_keys.ensure(data.keys / "dissonance.pem")
-        self._of_callers = {GATEWAY_ISSUER: gateway.public_key()}
-        self._of_search = {SEARCH_ISSUER: self._search_key.public_key()}
-        self._of_dissonance = {DISSONANCE_ISSUER: self._dissonance_key.public_key()}
+        self._data, self._sockets, self._log, self._port = data, sockets, log, port
+        self._settings = {
+            **environ,
+            **settings(data, lambda name: f"unix:{self._socket(name)}", port),
+        }
+        self._keys = {
+            name: service_keys.ensure(data.keys / f"{name}.pem") for name in service_keys.SIGNERS
+        }
         self._metrics = Metrics(log=json_lines("metrics", stream=log))
         self._watched = AsyncExitStack()
         self._spans_of: SpansOf = lambda _: None
-        self._services: dict[str, Service] = {}
+        self._services: dict[str, tuple[App, Server]] = {}
         self._gateway: Gateway | None = None
         self._governance: GovernanceApp | None = None
         self._search: SearchApp | None = None
@@ -89,17 +105,17 @@ class Assembly:
         """How many parts of the index are ready, of how many; a part is a space's."""
         return self._search.progress.parts if self._search else (0, 0)
 
-    async def start(self, port: int) -> None:
+    async def start(self) -> None:
         """Starts the gateway, whose ports fail fastest, then all services at the same time.
 
         Raises `StartError`.
         """
         with _start_errors():
             await self._show()
-            store = read_store({**self._environ, "GRAPH_STORE_PATH": str(self._data.graph_store)})
+            store = read_store(self._settings)
             if isinstance(store, SqliteConfig):
                 _demand_whole(self._data)
-            self._gateway = await self._start_gateway(port)
+            self._gateway = await self._start_gateway()
             # If one fails, the others are waited for: an abandoned one would keep its files open.
             outcomes = await asyncio.gather(
                 self._start_graph(store),
@@ -114,7 +130,7 @@ class Assembly:
 
     async def _show(self) -> None:
         """Serves metrics and sends traces, if the settings say so."""
-        observation = Observation.read(self._environ)
+        observation = Observation.read(self._settings)
         await self._watched.enter_async_context(
             metrics_server.exported(self._metrics.registry, observation.metrics)
         )
@@ -125,8 +141,8 @@ class Assembly:
 
     async def until_ready(self) -> None:
         """Waits until each service and the gateway report that they are ready."""
-        for service in self._services.values():
-            await service.until_ready()
+        for _, server in self._services.values():
+            await server.until_ready()
         while not await self.gateway.ready():  # noqa: ASYNC110 - it asks the services anew
             await asyncio.sleep(0.01)
 
@@ -138,32 +154,22 @@ class Assembly:
             await self._gateway.stop(grace)
         for name in ("dissonance", "search", "governance", "graph"):
             if name in self._services:
-                await self._services[name].stop(max(0.1, until - time.monotonic()))
+                app, server = self._services[name]
+                await server.stop(max(0.1, until - time.monotonic()))
+                await app.close()
         await self._watched.aclose()
 
-    async def _start_gateway(self, port: int) -> Gateway:
-        settings = {
-            **self._environ,
-            "GATEWAY_GRPC_LISTEN": f"{LOOPBACK}:{port}",
-            "GATEWAY_HTTP_LISTEN": f"{LOOPBACK}:{port + 1 if port else 0}",
-            "GATEWAY_UPSTREAMS": f"concord.graph={self._at('graph')},"
-            f"concord.search={self._at('search')},"
-            f"concord.dissonance={self._at('dissonance')},"
-            f"concord.governance={self._at('governance')}",
-            "GATEWAY_ISSUER_KEY_FILE": str(self._gateway_key),
-            "GATEWAY_ISSUER_NAME": GATEWAY_ISSUER,
-        }
+    async def _start_gateway(self) -> Gateway:
+        gateway = gateway_parts.build(
+            gateway_config.read(self._settings),
+            registry=self._metrics.registry,
+            spans=self._spans_of("gateway"),
+            logger=json_lines("gateway", stream=self._log),
+        )
         try:
-            gateway = gateway_parts.build(
-                gateway_config.read(settings),
-                registry=self._metrics.registry,
-                spans=self._spans_of("gateway"),
-                logger=json_lines("gateway", stream=self._log),
-            )
             await gateway.start()
-        except TlsRefused as error:
-            raise StartError(str(error)) from error
         except PortInUse as error:
+            port = self._port
             raise StartError(
                 f"Port {port} or {port + 1} is in use by another program: stop that one "
                 f"(`ss -ltnp 'sport = :{port}'` names it), or choose another with --port."
@@ -172,92 +178,72 @@ class Assembly:
 
     async def _start_graph(self, store: SqliteConfig | Neo4jConfig) -> None:
         enrolment = read_enrolment(credentials.enrolment_file(self._data))
-        limits = load(Limits, self._environ, "GRAPH_")
+        limits = load(Limits, self._settings, "GRAPH_")
         app = await graph_parts.build_on(
             store,
             enrolment=enrolment,
             working_capacity=limits.working_memory_capacity,
             exporters=limits.exporters,
-            confirmers=(SEARCH_ISSUER, GOVERNANCE_ISSUER),
+            confirmers=("search", "governance"),
             log=json_lines("graph", stream=self._log),
         )
-        issuers = {
-            **self._of_callers,
-            **self._of_search,
-            GOVERNANCE_ISSUER: self._governance_key.public_key(),
-            **self._of_dissonance,
-        }
-        await self._serve("graph", app, TokenVerifier(issuers))
+        await self._serve("graph", app, service_keys.SIGNERS)
 
     async def _start_search(self) -> None:
-        settings = {
-            **self._environ,
-            "SEARCH_GRAPH_ADDRESS": self._at("graph"),
-            "SEARCH_DISSONANCE_ADDRESS": self._at("dissonance"),
-            "SEARCH_INDEX_PATH": str(self._data.index),
-        }
         app = search_parts.build(
-            load(search_config.IndexConfig, settings, search_config.PREFIX),
-            TokenIssuer(self._search_key, SEARCH_ISSUER),
-            qdrant=search_config.read_qdrant(settings),
+            load(search_config.IndexConfig, self._settings, search_config.PREFIX),
+            self._issuer("search"),
+            qdrant=search_config.read_qdrant(self._settings),
             log=json_lines("search", stream=self._log),
         )
         app.measure(self._metrics)
         self._search = app
-        await self._serve("search", app, TokenVerifier(self._of_callers | self._of_dissonance))
+        await self._serve("search", app, ("gateway", "dissonance"))
 
     async def _start_governance(self) -> None:
-        settings = {
-            **self._environ,
-            "GOVERNANCE_GRAPH_ADDRESS": self._at("graph"),
-            "GOVERNANCE_LEDGER_PATH": str(self._data.ledger),
-            "GOVERNANCE_KEYS_FILE": str(credentials.keys_file(self._data)),
-        }
         app = await governance_parts.build(
-            load(governance_config.LedgerConfig, settings, governance_config.PREFIX),
-            governance_config.read_store(settings),
-            TokenIssuer(self._governance_key, GOVERNANCE_ISSUER),
+            load(governance_config.LedgerConfig, self._settings, governance_config.PREFIX),
+            governance_config.read_store(self._settings),
+            self._issuer("governance"),
             service_keys.ensure(self._data.keys / "grants.pem"),
             service_keys.ensure(self._data.keys / "audit-log.pem"),
             log=json_lines("governance", stream=self._log),
         )
         app.measure(self._metrics)
         self._governance = app
-        await self._serve("governance", app, TokenVerifier(self._of_callers | self._of_dissonance))
+        await self._serve("governance", app, ("gateway", "dissonance"))
 
     async def _start_dissonance(self) -> None:
-        settings = {
-            **self._environ,
-            "DISSONANCE_GRAPH_ADDRESS": self._at("graph"),
-            "DISSONANCE_SEARCH_ADDRESS": self._at("search"),
-            "DISSONANCE_GOVERNANCE_ADDRESS": self._at("governance"),
-        }
         app = dissonance_parts.build(
-            load(dissonance_config.Addresses, settings, dissonance_config.PREFIX),
-            TokenIssuer(self._dissonance_key, DISSONANCE_ISSUER),
+            load(dissonance_config.Addresses, self._settings, dissonance_config.PREFIX),
+            self._issuer("dissonance"),
             log=json_lines("dissonance", stream=self._log),
         )
         app.measure(self._metrics)
-        await self._serve("dissonance", app, TokenVerifier(self._of_callers | self._of_search))
+        await self._serve("dissonance", app, ("gateway", "search"))
 
-    async def _serve(self, name: str, app: App, verifier: TokenVerifier) -> None:
-        service = Service(
-            name,
-            app,
-            socket=self._socket(name),
-            verifier=verifier,
+    def _issuer(self, name: str) -> TokenIssuer:
+        return TokenIssuer(self._keys[name], name)
+
+    async def _serve(self, name: str, app: App, callers: Sequence[str]) -> None:
+        """Starts the app, then listens. An app that fails to start leaves nothing open."""
+        server = Server(
+            name=name,
+            registrations=app.registrations,
+            verifier=TokenVerifier({each: self._keys[each].public_key() for each in callers}),
+            listen=[f"unix:{self._socket(name)}"],
+            ready=app.ready,
             metrics=self._metrics,
             spans=self._spans_of(name),
-            log=self._log,
+            log=json_lines(name, stream=self._log),
+            background=app.background,
         )
-        self._services[name] = service
-        await service.start()
+        await app.start()
+        self._services[name] = (app, server)
+        await server.start()
 
     def _socket(self, name: str) -> Path:
         return self._sockets / f"{name}.sock"
-
-    def _at(self, name: str) -> str:
-        return f"unix:{self._socket(name)}"
 
 
 async def deleted_spaces(data: DataDirectory, environ: Mapping[str, str]) -> frozenset[str]:
@@ -280,6 +266,7 @@ def _start_errors() -> Iterator[None]:
     except (
         BindError,
         ConfigError,
+        TlsRefused,
         *graph_parts.START_ERRORS,
         *search_parts.START_ERRORS,
         *governance_parts.START_ERRORS,

@@ -20,9 +20,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from concord_embedded import credentials, secret_files, service_certificates, service_keys
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import StartError
+from concord_embedded.service_keys import SIGNERS
 
-SIGNERS = ("gateway", "search", "governance", "dissonance")
-"""The signers of tokens; the services check these with the public keys."""
 SERVICES = (*SIGNERS, "graph")
 """The services that get a certificate, by the host names under which they are called."""
 KEPT = ("grants", "audit-log")

@@ -27,7 +27,7 @@ from concord_search import config as search_config
 from concord_stores.sqlite_copy import read_live
 from concord_stores.sqlite_file import FileUnusable
 
-from concord_embedded import backup
+from concord_embedded import assembly, backup
 from concord_embedded.assembly import LOOPBACK
 from concord_embedded.copies import Copy
 from concord_embedded.data_directory import LOCK_NAME, OTHERS_MAY_WRITE, DataDirectory
@@ -129,22 +129,7 @@ def _disk(data: DataDirectory) -> Iterator[Finding]:
 
 def _settings(data: DataDirectory, environ: Mapping[str, str]) -> Iterator[Finding]:
     """Check the settings in this shell, from which those of a running system may differ."""
-    given = {
-        **environ,
-        "GRAPH_STORE_PATH": str(data.graph_store),
-        "SEARCH_GRAPH_ADDRESS": "unix:graph",
-        "SEARCH_INDEX_PATH": str(data.index),
-        "GOVERNANCE_GRAPH_ADDRESS": "unix:graph",
-        "GOVERNANCE_LEDGER_PATH": str(data.ledger),
-        "DISSONANCE_GRAPH_ADDRESS": "unix:graph",
-        "DISSONANCE_SEARCH_ADDRESS": "unix:search",
-        "DISSONANCE_GOVERNANCE_ADDRESS": "unix:governance",
-        "GATEWAY_GRPC_LISTEN": f"{LOOPBACK}:0",
-        "GATEWAY_HTTP_LISTEN": f"{LOOPBACK}:0",
-        "GATEWAY_UPSTREAMS": "concord.graph=unix:graph",
-        "GATEWAY_ISSUER_KEY_FILE": str(data.keys / "gateway.pem"),
-        "GATEWAY_ISSUER_NAME": "gateway",
-    }
+    given = {**environ, **assembly.settings(data, lambda name: f"unix:{name}", 0)}
     loads: Sequence[Callable[[], object]] = (
         lambda: read_store(given),
         lambda: load(Limits, given, "GRAPH_"),

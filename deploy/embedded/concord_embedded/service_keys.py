@@ -14,6 +14,9 @@ from cryptography.hazmat.primitives.serialization import (
 from concord_embedded import secret_files
 from concord_embedded.errors import StartError
 
+SIGNERS = ("gateway", "search", "governance", "dissonance")
+"""The signers of tokens; the services check these with the public keys."""
+
 
 def ensure(path: Path) -> Ed25519PrivateKey:
     """The private key in the PEM file `path`, made if it is missing. Raises `StartError`."""

@@ -68,10 +68,10 @@ async def running(
         with data_directory.explained(data.root):
             sockets = undo.enter_context(runtime_directory.made(environ, data.runtime_note))
             known = credentials.ensure(data, await deleted_spaces(data, environ))
-        assembly = Assembly(data, sockets, log, environ)
+        assembly = Assembly(data, sockets, log, environ, port)
         undo.push_async_callback(assembly.stop, grace)
         async with _reported(assembly, on_parts):
-            await assembly.start(port)
+            await assembly.start()
             system = _published(data, known, assembly)
             await _until_ready(assembly, data)
         yield replace(system, rolled_back=assembly.rolled_back, disk_full=assembly.disk_full)
