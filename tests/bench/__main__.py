@@ -27,14 +27,12 @@ from tests.bench import (
     importing,
     ingest,
     neighbors,
-    recall_log,
     residence,
     retrieval,
     rows,
     rpc,
     searching,
     settling,
-    suggesting,
     values_in_time,
 )
 from tests.bench.run import Bench, Run
@@ -59,8 +57,6 @@ BENCHES: Mapping[str, Bench] = {
     "rows": rows.bench,
     "settling": settling.bench,
     "search": searching.bench,
-    "recall-log": recall_log.bench,
-    "suggestions": suggesting.bench,
     "importing": importing.bench,
     "beside": beside.bench,
     "residence": residence.bench,

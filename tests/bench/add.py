@@ -1,7 +1,6 @@
 """Remembering one text: AddMemory beside a bare insert that is synced to disk all the same."""
 
 import sqlite3
-import time
 from collections.abc import AsyncIterator
 from contextlib import closing
 from itertools import islice
@@ -14,7 +13,7 @@ from tests.bench import sentences
 from tests.bench.run import Run
 from tests.bench.servers import graph, served
 from tests.bench.table import Row
-from tests.bench.timing import NONE, Latencies
+from tests.bench.timing import NONE, timed
 
 METHOD = "/concord.graph.v1.MemoryService/AddMemory"
 CALLS = 25
@@ -26,12 +25,16 @@ async def bench(run: Run) -> AsyncIterator[Row]:
     texts = sentences.endless(seed=2)
     added, inserted = NONE, NONE
     with closing(_database(run.folder / "bare.db")) as database:
+
+        async def insert(text: str) -> None:
+            database.execute("INSERT INTO text (content) VALUES (?)", (text,))
+
         async with (
             graph(run.folder / "add" / "graph.db") as app,
             served(app.registrations) as live,
         ):
             for turn in range(run.rounds):
-                inserted += _inserted(database, list(islice(texts, CALLS)))
+                inserted += await timed(insert, list(islice(texts, CALLS)))
                 requests = [
                     AddMemoryRequest(request_id=f"{turn}-{at}", memory=Memory(content=text))
                     for at, text in enumerate(islice(texts, CALLS + WARM_UP))
@@ -57,12 +60,3 @@ def _database(path: Path) -> sqlite3.Connection:
     database.execute("PRAGMA synchronous = FULL")
     database.execute("CREATE TABLE text (id INTEGER PRIMARY KEY, content TEXT NOT NULL)")
     return database
-
-
-def _inserted(database: sqlite3.Connection, texts: list[str]) -> Latencies:
-    latencies = []
-    for text in texts:
-        began = time.perf_counter()
-        database.execute("INSERT INTO text (content) VALUES (?)", (text,))
-        latencies.append((time.perf_counter() - began) * 1000)
-    return Latencies(tuple(latencies))

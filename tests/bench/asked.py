@@ -1,7 +1,6 @@
 """What is asked of a store of one size, and the bars that its answers have."""
 
-import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from google.protobuf.message import Message
@@ -10,7 +9,7 @@ from tests.bench.run import Run
 from tests.bench.servers import Served
 from tests.bench.sized_graph import Grown
 from tests.bench.table import Bar
-from tests.bench.timing import Lane, Latencies
+from tests.bench.timing import Lane
 
 _GRAPH = "/concord.graph.v1.GraphService/"
 TIMES_BARE = Bar(3.0)
@@ -34,13 +33,3 @@ class Asked:
     def lane(self, method: str, requests: Sequence[Message], reply: type[Message]) -> Lane:
         """Calls of a method of graph."""
         return self.live.lane(f"{_GRAPH}{method}", requests, reply)
-
-
-async def timed(work: Callable[[int], Awaitable[object]], numbers: range) -> Latencies:
-    """Do work for each number, one after the other; return how long each took."""
-    taken = []
-    for number in numbers:
-        began = time.perf_counter()
-        await work(number)
-        taken.append((time.perf_counter() - began) * 1000)
-    return Latencies(tuple(taken))

@@ -62,12 +62,6 @@ _SAID = (
     " WHERE m.content_digest IN $digests RETURN m.content_digest"
 )
 _NAMED = "MATCH (n:Entity {space: 'bench', name: $name}) RETURN n.id"
-SHORTEST = (
-    "MATCH (a:Entity {space: 'bench', name: $start}), (b:Entity {space: 'bench', name: $end})"
-    " MATCH p = SHORTEST 10 (a)-[r:KNOWS|USES|OWNS|READS|CALLS]-{1,5}(b)"
-    " RETURN [x IN relationships(p) | x.id]"
-)
-"""Neo4j's own search, over the relationships: no superseded rules, no order among equals."""
 
 
 class BareNeo4j:
@@ -140,10 +134,6 @@ class BareNeo4j:
         found = await self._run(_PATHS, start=ends[0], end=ends[1], now=now)
         await self._run(_WHOLE, ids=[edge_id for row in found for edge_id in row[1:3] if edge_id])
         return len(found)
-
-    async def shortest(self, start: str, end: str) -> int:
-        """Ask Neo4j's own search for ten shortest paths of up to five edges."""
-        return len(await self._run(SHORTEST, start=start, end=end))
 
     async def write(self, number: int) -> None:
         """Write one edge, its relationship, one change and one receipt, in one statement."""

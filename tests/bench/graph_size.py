@@ -7,7 +7,6 @@ Paths by hand are those of one or two edges, which is what there is: whoever wro
 """
 
 import random
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -19,14 +18,13 @@ from concord_graph.bootstrap import system_clock
 from google.protobuf.message import Message
 
 from tests.bench import empty_rpc, sized_graph
-from tests.bench.asked import TIMES_BARE, TIMES_GROWN, Asked, timed
-from tests.bench.bare_neo4j import BareNeo4j
-from tests.bench.graph_writes import imports, links, writes
+from tests.bench.asked import TIMES_BARE, TIMES_GROWN, Asked
+from tests.bench.graph_writes import imports, writes
 from tests.bench.run import Run
 from tests.bench.servers import served
 from tests.bench.sized_graph import CLIQUE, HUB_EDGES, clique_name, grown, node_name
 from tests.bench.table import Row
-from tests.bench.timing import NONE, Lane, Latencies
+from tests.bench.timing import NONE, Lane, Latencies, timed
 
 
 @dataclass
@@ -97,22 +95,14 @@ async def bench(run: Run) -> AsyncIterator[Row]:
     measured: dict[str, list[_Question]] = {}
     for sizes in groups:
         async with AsyncExitStack() as opened:
-            stores = []
-            for nodes in sizes:
-                began = time.perf_counter()
-                stores.append(await _opened(run, nodes, opened))
-                seconds = time.perf_counter() - began
-                yield Row(f"filled past graph, {stores[-1].label}", "s", (seconds,))
+            stores = [await _opened(run, nodes, opened) for nodes in sizes]
             for make in QUESTIONS:
                 for question in await _measured(run, [make(asked) for asked in stores]):
                     measured.setdefault(question.what, []).append(question)
                     yield question.row()
             for asked in stores:
-                if isinstance(asked.store.bare, BareNeo4j):
-                    yield await _shortest(asked.store.bare, asked.label)
                 yield await writes(asked)
                 yield await imports(asked)
-                yield await links(asked)
     for what, questions in measured.items():
         if len(questions) > 1:
             yield _growth(what, *(each.found for each in questions))
@@ -180,18 +170,6 @@ def _paths(asked: Asked, what: str, start: str, end: str, *, max_depth: int) -> 
 
     lane = asked.lane("FindPath", [request], graph_pb2.FindPathResponse)
     return _Question(what, asked, lane, by_hand, 10)
-
-
-async def _shortest(bare: BareNeo4j, label: str) -> Row:
-    ends = clique_name(0), clique_name(CLIQUE - 1)
-    took = await timed(lambda _: bare.shortest(*ends), range(3))
-    return Row(
-        f"Neo4j's own SHORTEST 10 up to 5 in a clique, {label}",
-        "ms",
-        took.pair,
-        note="over relationships, without lineage, time or order among equals; through the hub it"
-        " takes five minutes, and its transaction's timeout does not stop it",
-    )
 
 
 def _growth(what: str, before: Latencies, after: Latencies) -> Row:

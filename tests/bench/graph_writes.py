@@ -1,21 +1,20 @@
-"""Graph's writes as it grows: edge by edge, in batches, and along a chain of lineage."""
+"""Graph's writes as it grows: edge by edge, and in batches."""
 
 import time
 from itertools import islice
 
 from concord.graph.v1 import graph_pb2
-from concord.graph.v1.memory_pb2 import AddMemoryRequest
 from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
 from concord.type.v1 import type_pb2
 
 from tests.bench import empty_rpc, sentences, sized_graph
-from tests.bench.asked import TIMES_BARE, TIMES_GROWN, Asked, timed
+from tests.bench.asked import TIMES_BARE, Asked
 from tests.bench.bare_sqlite import said
 from tests.bench.filling import requests
 from tests.bench.servers import agent
 from tests.bench.sized_graph import node_name
 from tests.bench.table import Row
-from tests.bench.timing import NONE, Lane
+from tests.bench.timing import NONE, Lane, timed
 
 BATCH = 200
 """How many memories a batch has; the CLI's importers send as many."""
@@ -94,34 +93,4 @@ async def imports(asked: Asked) -> Row:
         ratio=found / bare,
         bar=TIMES_BARE,
         note="the index beside it is another bench: ingest",
-    )
-
-
-async def links(asked: Asked) -> Row:
-    """Memories each of which supersedes the one before."""
-    stub = MemoryServiceStub(asked.live.serving.channel(agent(), cap=None))
-
-    def linked(number: int) -> type_pb2.Memory:
-        older = f"\n\nSupersedes: [[memory:chain-{number - 1}]]" if number else ""
-        return type_pb2.Memory(id=f"chain-{number}", content=f"Value {number}.{older}")
-
-    async def add(number: int) -> None:
-        request = AddMemoryRequest(request_id=f"link-{number}", memory=linked(number))
-        await stub.AddMemory(request)
-
-    few, many = asked.run.size(100, 20), asked.run.size(2_000, 200)
-    await timed(add, range(few))  # warms, and begins the chain
-    short = await timed(add, range(few, 2 * few))
-    for start in range(2 * few, many, BATCH):
-        numbers = range(start, min(start + BATCH, many))
-        await stub.BatchAddMemories(requests(f"chain-{start}", list(map(linked, numbers))))
-    long = await timed(add, range(many, many + few))
-    return Row(
-        f"one more in a chain of {many:,}, each instead of the one before, {asked.label}",
-        "ms",
-        long.pair,
-        floor=short.pair,
-        floor_is=f"the same in a chain of {few}; ratio of p50",
-        ratio=long.at(50) / short.at(50),
-        bar=TIMES_GROWN,
     )

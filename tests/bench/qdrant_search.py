@@ -1,8 +1,7 @@
 """Search on a Qdrant server: beside its own bare query, and how far both engines rank alike."""
 
 import os
-import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import islice
 from pathlib import Path
@@ -31,7 +30,7 @@ from tests.bench.searching import CALLS, DRAWN, METHOD
 from tests.bench.servers import Whole, whole
 from tests.bench.stand_in import StandIn
 from tests.bench.table import Bar, Row
-from tests.bench.timing import NONE, Latencies
+from tests.bench.timing import NONE, timed
 
 TIMES_FLOOR = Bar(1.5)
 ASKED = 100
@@ -116,7 +115,11 @@ async def _bare(qdrant: QdrantConfig, data: Path) -> AsyncIterator[BareServer]:
 async def _compared(run: Run, system: Whole, bare: BareServer, embedder: StandIn, size: int) -> Row:
     asked, alone = sentences.questions(seed=8), sentences.questions(seed=9)
     empty = searched = floor_of = NONE
-    await _timed(bare, embedder, islice(alone, CALLS))  # warm
+
+    async def ask(text: str) -> None:
+        await bare.ask(text, embedder)
+
+    await timed(ask, islice(alone, CALLS))  # warm
     for turn in range(run.rounds):
         warm_up = 0 if turn else CALLS
         requests = [SearchRequest(query=text) for text in islice(asked, CALLS + warm_up)]
@@ -126,7 +129,7 @@ async def _compared(run: Run, system: Whole, bare: BareServer, embedder: StandIn
             lanes, rounds=1, calls=CALLS, warm_up=max(warm_up, 1)
         )
         empty, searched = empty + found_empty, searched + found_search
-        floor_of += await _timed(bare, embedder, islice(alone, CALLS))
+        floor_of += await timed(ask, islice(alone, CALLS))
     stands_in = qdrant_server.stands_in(os.environ)
     floor = (floor_of.at(50) + empty.at(50), floor_of.at(95) + empty.at(95))
     return Row(
@@ -139,15 +142,6 @@ async def _compared(run: Run, system: Whole, bare: BareServer, embedder: StandIn
         bar=None if stands_in else TIMES_FLOOR,
         note=f"no server's speed, which QDRANT_URL would name; {DRAWN}" if stands_in else DRAWN,
     )
-
-
-async def _timed(bare: BareServer, embedder: StandIn, texts: Iterator[str]) -> Latencies:
-    latencies = []
-    for text in texts:
-        began = time.perf_counter()
-        await bare.ask(text, embedder)
-        latencies.append((time.perf_counter() - began) * 1000)
-    return Latencies(tuple(latencies))
 
 
 async def _agreement(one: Whole, other: Whole, size: int) -> Row:

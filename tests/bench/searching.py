@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from itertools import islice
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from tests.bench.run import Run
 from tests.bench.servers import whole
 from tests.bench.stand_in import StandIn
 from tests.bench.table import Bar, Row
-from tests.bench.timing import NONE, Latencies
+from tests.bench.timing import NONE, timed
 
 METHOD = "/concord.search.v1.SearchService/Search"
 BY_VALUES = "/concord.search.v1.SearchService/IntegrativeSearch"
@@ -108,8 +107,12 @@ async def _compared(run: Run, data: Path, engine: BareEngine, size: int) -> tupl
     embedder = StandIn()
     asked, alone = sentences.questions(seed=8), sentences.questions(seed=9)
     empty = searched = by_values = bare = NONE
+
+    async def ask(text: str) -> None:
+        engine.ask(text, await embedder.embed_query(text), system_clock())
+
     async with whole(data, embedder) as system:
-        await _bare(embedder, engine, islice(alone, CALLS))  # warm
+        await timed(ask, islice(alone, CALLS))  # warm
         for turn in range(run.rounds):
             warm_up = 0 if turn else CALLS
             number = CALLS + warm_up
@@ -127,7 +130,7 @@ async def _compared(run: Run, data: Path, engine: BareEngine, size: int) -> tupl
                 lanes, rounds=1, calls=CALLS, warm_up=max(warm_up, 1)
             )
             empty, searched, by_values = empty + found[0], searched + found[1], by_values + found[2]
-            bare += await _bare(embedder, engine, islice(alone, CALLS))
+            bare += await timed(ask, islice(alone, CALLS))
     floor = (bare.at(50) + empty.at(50), bare.at(95) + empty.at(95))
     kinds = (
         ("search", searched, TIMES_FLOOR),
@@ -147,13 +150,3 @@ async def _compared(run: Run, data: Path, engine: BareEngine, size: int) -> tupl
         for what, latencies, bar in kinds
     )
     return first, second
-
-
-async def _bare(embedder: StandIn, engine: BareEngine, texts: Iterator[str]) -> Latencies:
-    """Embeds and asks, without servers; milliseconds for both together."""
-    latencies = []
-    for text in texts:
-        began = time.perf_counter()
-        engine.ask(text, await embedder.embed_query(text), system_clock())
-        latencies.append((time.perf_counter() - began) * 1000)
-    return Latencies(tuple(latencies))

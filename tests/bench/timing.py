@@ -2,19 +2,21 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle, islice
 from multiprocessing import get_context
-from typing import Self
+from typing import Self, TypeVar
 
 import grpc
 import numpy as np
 import uvloop
 from google.protobuf.message import Message
+
+T = TypeVar("T")
 
 WARM_UP = 50
 TIMEOUT = 30.0
@@ -51,6 +53,16 @@ class Latencies:
 
 
 NONE = Latencies(())
+
+
+async def timed(work: Callable[[T], Awaitable[object]], given: Iterable[T]) -> Latencies:
+    """Does work on each of what is given, one after the other; returns how long each took."""
+    taken = []
+    for each in given:
+        began = time.perf_counter()
+        await work(each)
+        taken.append((time.perf_counter() - began) * 1000)
+    return Latencies(tuple(taken))
 
 
 class Caller:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from concord.graph.v1 import graph_pb2
 from concord.graph.v1.graph_pb2_grpc import GraphServiceStub
-from concord.graph.v1.memory_pb2 import AddMemoryRequest, ListMemoriesRequest
+from concord.graph.v1.memory_pb2 import ListMemoriesRequest
 from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
 from concord.type.v1 import type_pb2
 from concord_graph.bootstrap import GraphApp
@@ -38,8 +38,4 @@ async def use(app: GraphApp) -> None:
         await graph.FindPath(path)
         batch = [type_pb2.Memory(content=f"A first word of ours {number}.") for number in range(2)]
         await memories.BatchAddMemories(requests("batch", batch))
-        for number in range(3):
-            older = f"\n\nSupersedes: [[memory:link-{number - 1}]]" if number else ""
-            memory = type_pb2.Memory(id=f"link-{number}", content=f"Value {number}.{older}")
-            await memories.AddMemory(AddMemoryRequest(request_id=f"link-{number}", memory=memory))
         await memories.ListMemories(ListMemoriesRequest())
