@@ -178,7 +178,7 @@ def stopped_half_way(patch: pytest.MonkeyPatch, data: Path, backup: Path) -> Non
     """Restore until the copy is there, and no further."""
     import asyncio
 
-    from concord_embedded import backup_stores, restore, restored
+    from concord_embedded import backup_stores, restore
 
     class Stopped(Exception):
         pass
@@ -186,8 +186,8 @@ def stopped_half_way(patch: pytest.MonkeyPatch, data: Path, backup: Path) -> Non
     async def stop(*_: object) -> None:
         raise Stopped
 
-    patch.setattr(restored, "applied", stop)
+    patch.setattr(restore, "applied", stop)
     key = credentials.read(data / credentials.FILE_NAME).keys[credentials.SYSTEM_SPACE]
-    run = restore.into(backup_stores.of(os.environ))
+    stores = backup_stores.of(os.environ)
     with pytest.raises(Stopped):
-        asyncio.run(run(backup, data, lambda: 2**60, key, replace=True))
+        asyncio.run(restore.restore(backup, data, lambda: 2**60, key, stores, replace=True))

@@ -11,8 +11,7 @@ from concord_client.trust import signing
 from concord_embedded import backup_stores, receipts
 from concord_embedded.backup import Backup
 from concord_embedded.receipts import Receipts
-from concord_embedded.restore import begin_again
-from concord_embedded.restored import Restored
+from concord_embedded.restore import Restored, applied
 from governed_steps import key_change
 from governed_world import AGENT, HUMAN, STATUS, Party, World
 from older_graph import Copies
@@ -22,7 +21,7 @@ from writing import to_change_key
 async def restored(scene: Copies, later: list[Receipts]) -> Restored:
     """Make the stores ones that were restored from a backup of this instant."""
     backup = Backup(scene.folder, scene.clock.now, "", "former", {}, 0)
-    return await begin_again(backup, scene.folder, later, scene.clock)
+    return await applied(backup, backup_stores.in_folder(scene.folder), later, scene.clock)
 
 
 def known_of(folder: Path) -> Receipts:

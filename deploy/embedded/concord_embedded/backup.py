@@ -8,9 +8,7 @@ written last. It has no index, which is rebuilt from graph.
 import base64
 import json
 import shutil
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
@@ -21,19 +19,15 @@ from typing import Any
 from concord_gateway.credentials import digest_of
 from concord_governance.backup import KeyStatus, is_operator
 from concord_graph.backup import token
-from concord_stores.neo4j_config import CopyDamaged, ServerUnusable
-from concord_stores.sqlite_file import FileFailure, FileUnusable
 
 from concord_embedded import backup_stores, receipts, secret_files
-from concord_embedded.backup_stores import Stores
-from concord_embedded.copies import Copy, Known
+from concord_embedded.backup_stores import CREDENTIALS, KEYS, Copy, Known, Stores, explained
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import BackupError
 
 FORMAT = 1
 PREFIX = "concord-"
-KEYS = "keys"
-CREDENTIALS, RECEIPTS, MANIFEST = "credentials.json", "receipts.jsonl", "manifest.json"
+RECEIPTS, MANIFEST = "receipts.jsonl", "manifest.json"
 LOG_KEY = f"{KEYS}/audit-log.pem"
 _OF_THE_MACHINE = ("neo4j_*", "qdrant*", "*.crt", "*.key")
 """Files of `keys/` that each system makes for itself: databases' passwords and certificates."""
@@ -302,19 +296,3 @@ def _remove_stale(folder: Path, now: int) -> None:
     for each in folder.glob(f".{PREFIX}*.part"):
         if now / 1e6 - each.stat().st_mtime > _STALE_SECONDS:
             shutil.rmtree(each, ignore_errors=True)
-
-
-@contextmanager
-def explained(damaged: BackupError | None = None) -> Iterator[None]:
-    """Turn the errors of unreadable and unwritable files into a `BackupError`."""
-    try:
-        yield
-    except (FileUnusable, CopyDamaged, ServerUnusable) as error:
-        raise damaged or BackupError("BACKUP_STORE_UNUSABLE", f"{error}.") from error
-    except FileFailure as error:
-        raise BackupError("BACKUP_STORE_UNUSABLE", f"{error}: try again.") from error
-    except (sqlite3.DatabaseError, LookupError) as error:  # a log without its hashes has gaps
-        raise damaged or BackupError("BACKUP_STORE_UNUSABLE", f"{error}.") from error
-    except OSError as error:
-        why = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
-        raise BackupError("BACKUP_UNWRITABLE", f"Cannot read or write {why}.") from error

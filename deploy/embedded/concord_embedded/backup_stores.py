@@ -1,24 +1,59 @@
-"""The stores that are backed up: files in the data directory, or a Neo4j database."""
+"""The stores that are backed up and restored: files in the data directory, or a Neo4j database."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     ExitStack,
     asynccontextmanager,
     contextmanager,
+    suppress,
 )
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from concord_chassis.config import ConfigError, load
 from concord_governance import backup as ledger_backup
+from concord_governance import config as governance_config
+from concord_governance.backup import LedgerCopy
 from concord_graph import backup as graph_backup
-from concord_stores.neo4j_config import Neo4jConfig
+from concord_graph import config as graph_config
+from concord_graph.backup import GraphCopy
+from concord_stores.neo4j_config import CopyDamaged, Neo4jConfig, ServerUnusable
 from concord_stores.sqlite_copy import copy_at_one_instant, demand_sound, read_live, read_only
+from concord_stores.sqlite_file import FileFailure, FileUnusable
 
-from concord_embedded.copies import GRAPH, LEDGER, NEO4J, Copy, Known
+from concord_embedded import data_directory, secret_files
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import BackupError, StartError
+
+GRAPH, LEDGER, NEO4J = "graph.db", "ledger.db", "neo4j.jsonl.gz"
+"""The names of the stores' copies in a backup's folder."""
+KEYS, CREDENTIALS = "keys", "credentials.json"
+Settings: TypeAlias = tuple[
+    graph_config.SqliteConfig | Neo4jConfig, governance_config.SqliteConfig | Neo4jConfig
+]
+"""The places of graph's store and of the ledger."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """The stores now; None for a missing one."""
+
+    graph: GraphCopy | None
+    ledger: LedgerCopy | None
+
+
+@dataclass(frozen=True)
+class Copy(Known):
+    """Both stores as they stood at one instant."""
+
+    graph: GraphCopy
+    ledger: LedgerCopy
+    constitutive: Collection[tuple[str, str]] = ()
+    """(space, id) of each live constitutive memory, if it is too late to ask the restored store."""
 
 
 class Stores(Protocol):
@@ -32,6 +67,26 @@ class Stores(Protocol):
 
     async def copy(self, data: DataDirectory, folder: Path) -> None:
         """Copies both into a folder, as they stand at one instant."""
+
+    def demand_kind(self, backup: Path) -> None:
+        """Raises `BackupError` if a backup is of stores of the other kind."""
+
+    def opened(self, root: Path) -> AbstractAsyncContextManager[DataDirectory]:
+        """Opens a data directory for a restore. Raises as `restore`."""
+
+    def where(self, data: DataDirectory) -> str:
+        """Returns what to call their place."""
+
+    async def exist(self, data: DataDirectory) -> bool:
+        """Returns whether either exists."""
+
+    def kept_receipts(self, data: DataDirectory) -> Path | None:
+        """Returns the file for the former stores' receipts, if these are lost in a restore that is
+        stopped."""
+
+    def replaced(self, backup: Path, data: DataDirectory) -> AbstractAsyncContextManager[Settings]:
+        """Opens the backup's stores, which after the block have replaced the former ones, as the
+        backup's keys and credentials have."""
 
 
 def of(environ: Mapping[str, str]) -> Stores:
@@ -112,3 +167,84 @@ class SqliteStores:
     async def copy(self, data: DataDirectory, folder: Path) -> None:
         """Copies both files."""
         copy_at_one_instant({data.graph_store: folder / GRAPH, data.ledger: folder / LEDGER})
+
+    def demand_kind(self, backup: Path) -> None:
+        """Raises `BackupError` for a backup of a Neo4j."""
+        if (backup / NEO4J).exists():
+            raise BackupError(
+                "BACKUP_UNSUPPORTED",
+                f"{backup} is of a Neo4j: set GRAPH_STORE=neo4j, GOVERNANCE_STORE=neo4j and"
+                " NEO4J_URI.",
+            )
+
+    @asynccontextmanager
+    async def opened(self, root: Path) -> AsyncIterator[DataDirectory]:
+        """Locks the directory. Raises `StartError` if a Concord runs there."""
+        with data_directory.opened(root) as data, data_directory.explained(data.root):
+            yield data
+
+    def where(self, data: DataDirectory) -> str:
+        """The data directory."""
+        return str(data.root)
+
+    async def exist(self, data: DataDirectory) -> bool:
+        """Whether either file exists."""
+        return data.graph_store.exists() or data.ledger.exists()
+
+    def kept_receipts(self, data: DataDirectory) -> None:
+        """None: the former files stay until the restored ones replace them."""
+
+    @asynccontextmanager
+    async def replaced(self, backup: Path, data: DataDirectory) -> AsyncIterator[Settings]:
+        """Prepares the stores in a folder beside the former ones, which they then replace, the
+        ledger first. If the restore is stopped in between, governance finds that graph and ledger
+        do not belong together and decides nothing; repeating the restore completes it.
+        """
+        shutil.rmtree(data.restoring, ignore_errors=True)
+        shutil.copytree(backup, data.restoring)
+        try:
+            yield in_folder(data.restoring)
+            _put_in_place(data)
+        finally:
+            shutil.rmtree(data.restoring, ignore_errors=True)
+
+
+def in_folder(folder: Path) -> Settings:
+    """The SQLite files in a backup's folder, or in a copy of it."""
+    return (
+        graph_config.SqliteConfig(store_path=folder / GRAPH),
+        governance_config.SqliteConfig(ledger_path=folder / LEDGER),
+    )
+
+
+def _put_in_place(data: DataDirectory) -> None:
+    for each in (data.restoring / KEYS).iterdir():
+        each.replace(data.keys / each.name)
+    (data.restoring / CREDENTIALS).replace(data.credentials)
+    shutil.rmtree(data.index)
+    data.index.mkdir(mode=0o700)
+    for made, place in (
+        (data.restoring / LEDGER, data.ledger),
+        (data.restoring / GRAPH, data.graph_store),
+    ):
+        for end in ("-wal", "-shm"):  # belong to the former file; the new one has none
+            with suppress(FileNotFoundError):
+                place.with_name(place.name + end).unlink()
+        made.replace(place)
+        secret_files.sync(place.parent)
+
+
+@contextmanager
+def explained(damaged: BackupError | None = None) -> Iterator[None]:
+    """Turn the errors of unreadable and unwritable files into a `BackupError`."""
+    try:
+        yield
+    except (FileUnusable, CopyDamaged, ServerUnusable) as error:
+        raise damaged or BackupError("BACKUP_STORE_UNUSABLE", f"{error}.") from error
+    except FileFailure as error:
+        raise BackupError("BACKUP_STORE_UNUSABLE", f"{error}: try again.") from error
+    except (sqlite3.DatabaseError, LookupError) as error:  # a log without its hashes has gaps
+        raise damaged or BackupError("BACKUP_STORE_UNUSABLE", f"{error}.") from error
+    except OSError as error:
+        why = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+        raise BackupError("BACKUP_UNWRITABLE", f"Cannot read or write {why}.") from error

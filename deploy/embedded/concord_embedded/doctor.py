@@ -29,7 +29,7 @@ from concord_stores.sqlite_file import FileUnusable
 
 from concord_embedded import assembly, backup
 from concord_embedded.assembly import LOOPBACK
-from concord_embedded.copies import Copy
+from concord_embedded.backup_stores import Copy
 from concord_embedded.data_directory import LOCK_NAME, OTHERS_MAY_WRITE, DataDirectory
 
 LEAST_FREE = 256 << 20

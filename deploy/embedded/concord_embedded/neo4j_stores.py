@@ -1,8 +1,9 @@
 """Graph's store and the ledger in one Neo4j database, and a copy of it."""
 
+import os
+import shutil
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from concord_governance import backup as ledger_backup
@@ -13,7 +14,15 @@ from concord_stores.neo4j_copy import Node, Writers
 from concord_stores.neo4j_server import ServerFailure, connect
 from neo4j import AsyncDriver
 
-from concord_embedded.copies import NEO4J, Copy, Known
+from concord_embedded.backup_stores import (
+    CREDENTIALS,
+    KEYS,
+    NEO4J,
+    Copy,
+    Known,
+    Settings,
+    explained,
+)
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import BackupError
 
@@ -22,33 +31,33 @@ class Neo4jStores:
     """The database that the NEO4J_... settings name."""
 
     def __init__(self, settings: Neo4jConfig) -> None:
-        self.settings = settings
+        self._settings = settings
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[AsyncDriver]:
+    async def connected(self) -> AsyncIterator[AsyncDriver]:
         """A connection to the database. Raises `ServerUnusable`, `BackupError`."""
         try:
-            async with await connect(self.settings) as driver:
+            async with await connect(self._settings) as driver:
                 yield driver
         except ServerFailure as error:
             raise BackupError("BACKUP_STORE_UNUSABLE", f"{error}: try again.") from error
 
     async def demand_there(self, data: DataDirectory) -> None:  # noqa: ARG002 - it is elsewhere
         """Raises `BackupError` if graph or the ledger is not in the database."""
-        async with self.opened() as driver:
+        async with self.connected() as driver:
             stamps = {each["key"] for each in await neo4j_copy.labelled(driver, "Store")}
         if not {"concord", "concord-ledger"} <= stamps:
             raise BackupError(
                 "BACKUP_NO_SYSTEM",
-                f"{self.settings.uri} does not hold both graph and the ledger: set NEO4J_URI to the"
-                " server that both are on.",
+                f"{self._settings.uri} does not hold both graph and the ledger: set NEO4J_URI to"
+                " the server that both are on.",
             )
 
     @asynccontextmanager
     async def known(self, data: DataDirectory) -> AsyncIterator[Known]:  # noqa: ARG002
         """The receipts and keys in the database now."""
         graph, ledger = graph_backup.in_nodes(), ledger_backup.in_nodes()
-        async with self.opened() as driver:
+        async with self.connected() as driver:
             for label in (*graph.RECEIPTS, *ledger.ACCESS):
                 for properties in await neo4j_copy.labelled(driver, label):
                     graph.take([label], properties)
@@ -57,21 +66,55 @@ class Neo4jStores:
 
     async def copy(self, data: DataDirectory, folder: Path) -> None:  # noqa: ARG002
         """Copies the database."""
-        async with self.opened() as driver:
+        async with self.connected() as driver:
             graph, ledger = graph_backup.in_nodes(), ledger_backup.in_nodes()
             writers = Writers(graph.HEAD, ledger.HEAD, ledger.ACCESS)
             await neo4j_copy.write(driver, folder / NEO4J, writers)
 
+    def demand_kind(self, backup: Path) -> None:
+        """Raises `BackupError` for a backup of files."""
+        if not (backup / NEO4J).exists():
+            raise BackupError(
+                "BACKUP_UNSUPPORTED",
+                f"{backup} is of files: unset GRAPH_STORE and GOVERNANCE_STORE.",
+            )
 
-@dataclass(frozen=True)
-class Neo4jCopy(Copy):
-    """A copy of the database."""
+    @asynccontextmanager
+    async def opened(self, root: Path) -> AsyncIterator[DataDirectory]:
+        """Demands that no service is connected to the database."""
+        data = DataDirectory(root)
+        with explained():
+            data.keys.mkdir(mode=0o700, parents=True, exist_ok=True)
+            async with self.connected() as driver:
+                await neo4j_copy.demand_unused(driver)
+            yield data
 
-    constitutive: set[tuple[str, str]]
-    """(space, id) of each live constitutive memory."""
+    def where(self, data: DataDirectory) -> str:  # noqa: ARG002
+        """The server's address."""
+        return self._settings.uri
+
+    async def exist(self, data: DataDirectory) -> bool:  # noqa: ARG002
+        """Whether the database holds a store of Concord."""
+        async with self.connected() as driver:
+            return bool(await neo4j_copy.labelled(driver, "Store"))
+
+    def kept_receipts(self, data: DataDirectory) -> Path:
+        """A file in the data directory, which exists during a restore."""
+        return data.root / "restoring-receipts.jsonl"
+
+    @asynccontextmanager
+    async def replaced(self, backup: Path, data: DataDirectory) -> AsyncIterator[Settings]:
+        """Replaces the content of the database, which no service can use until the restore is
+        complete; a stopped restore must be repeated."""
+        async with (
+            self.connected() as driver,
+            neo4j_copy.replacing(driver, backup / NEO4J),
+        ):
+            yield self._settings, self._settings
+            _put_in_place(backup, data)
 
 
-def read_copy(file: Path) -> Neo4jCopy:
+def read_copy(file: Path) -> Copy:
     """Read a copy twice: first the heads, then the changes and hashes that they name.
 
     Raises `CopyDamaged`.
@@ -84,8 +127,20 @@ def read_copy(file: Path) -> Neo4jCopy:
     for node in _nodes(file):
         graph.take_change(node.labels, node.properties, changes)
         ledger.take_hash(node.labels, node.properties)
-    return Neo4jCopy(graph, ledger, graph.constitutive)
+    return Copy(graph, ledger, graph.constitutive)
 
 
 def _nodes(file: Path) -> Iterable[Node]:
     return (each for each in neo4j_copy.read(file) if isinstance(each, Node))
+
+
+def _put_in_place(path: Path, data: DataDirectory) -> None:
+    """Replace the keys and credentials by the backup's, owned by the data directory's owner."""
+    owner = data.root.stat()
+    for source in (path / CREDENTIALS, *(path / KEYS).iterdir()):
+        target = data.root / source.relative_to(path)
+        fresh = target.with_name(f".{target.name}.restored")
+        shutil.copy(source, fresh)
+        with suppress(PermissionError):
+            os.chown(fresh, owner.st_uid, owner.st_gid)
+        fresh.replace(target)

@@ -15,7 +15,7 @@ from typing import Any
 from concord_governance.backup import EndedKey, Space
 
 from concord_embedded import secret_files
-from concord_embedded.copies import Known
+from concord_embedded.backup_stores import Known
 from concord_embedded.errors import BackupError
 
 FORMAT = 1

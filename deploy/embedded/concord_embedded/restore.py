@@ -1,58 +1,43 @@
-"""Restoring a backup into a data directory on which no Concord runs.
+"""Restoring a backup: of files into a data directory, of a Neo4j into a database that is unused."""
 
-The stores are prepared in a folder beside the former ones, which they then replace, the ledger
-first. If the restore is stopped in between, governance finds that graph and ledger do not belong
-together and decides nothing; repeating the restore completes it.
-"""
-
-import shutil
+import sqlite3
 from collections.abc import Sequence
-from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from concord_governance import config as governance_config
-from concord_graph import config as graph_config
-from concord_graph.backup import Clock
+from concord_attestation.instants import format_time
+from concord_governance import backup as ledger_backup
+from concord_graph import backup as graph_backup
+from concord_graph.backup import Clock, ErasedByBoth
+from concord_stores.sqlite_file import FileUnusable
 
-from concord_embedded import backup, backup_stores, data_directory, receipts, restored, secret_files
-from concord_embedded.backup import CREDENTIALS, KEYS, Backup
-from concord_embedded.backup_stores import SqliteStores, Stores
-from concord_embedded.copies import GRAPH, LEDGER, NEO4J
+from concord_embedded import backup, backup_stores, receipts
+from concord_embedded.backup import Backup
+from concord_embedded.backup_stores import KEYS, Settings, Stores
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import BackupError
 from concord_embedded.receipts import Receipts
-from concord_embedded.restored import Restored
+
+CONFIRMERS = ("search", "governance")
+"""The services that confirm an erasure once the system runs."""
 
 
-class Restore(Protocol):
-    """Replaces stores of one kind by a backup."""
+@dataclass(frozen=True)
+class Restored:
+    """The counts of a restore's own changes. `age`: µs from the backup's instant to the restore.
 
-    async def __call__(
-        self,
-        path: Path,
-        root: Path,
-        clock: Clock,
-        api_key: str,
-        *,
-        receipts_file: Path | None = None,
-        replace: bool = False,
-        ignore_target: bool = False,
-    ) -> Restored:
-        """As `restore` below."""
+    `closed_slots`: (space, slot) of each principal's key that was replaced since the backup.
+    """
 
-
-def into(stores: Stores) -> Restore:
-    """The function that restores a backup into these stores."""
-    if isinstance(stores, SqliteStores):
-        return restore
-    from concord_embedded import neo4j_restore  # slow
-    from concord_embedded.neo4j_stores import Neo4jStores
-
-    if not isinstance(stores, Neo4jStores):
-        raise TypeError(type(stores))  # a bug of ours
-    return partial(neo4j_restore.run, stores=stores)
+    backup: Backup
+    age: int
+    epoch: str
+    erased: int
+    burnt: int
+    ended_keys: int
+    deleted_spaces: int
+    ended_proposals: int
+    closed_slots: tuple[tuple[str, str], ...]
 
 
 async def restore(
@@ -60,86 +45,126 @@ async def restore(
     root: Path,
     clock: Clock,
     api_key: str,
+    stores: Stores,
     *,
     receipts_file: Path | None = None,
     replace: bool = False,
     ignore_target: bool = False,
 ) -> Restored:
-    """Put a backup into a data directory, as stores of a new epoch.
+    """Put a backup into a data directory and its stores, as stores of a new epoch.
 
-    What was erased, burnt, revoked or deleted stays so, by the receipts of the directory's former
-    stores (unless `ignore_target`) and of `receipts_file`. `api_key`: an operator's in the backup.
+    What was erased, burnt, revoked or deleted stays so, by the receipts of the former stores
+    (unless `ignore_target`) and of `receipts_file`. `api_key`: an operator's in the backup.
 
     Raises:
         BackupError: the backup is faulty, or cannot be restored there; nothing was changed.
         StartError: a Concord runs there, or the directory belongs to another user.
     """
     whole = backup.verify(path)
-    if (path / NEO4J).exists():
-        raise BackupError(
-            "BACKUP_UNSUPPORTED",
-            f"{path} is of a Neo4j: set GRAPH_STORE=neo4j, GOVERNANCE_STORE=neo4j and NEO4J_URI.",
-        )
+    stores.demand_kind(path)
     with backup_stores.copied(path) as copy:
         backup.demand_operator(copy, api_key, clock())
-    with data_directory.opened(root) as data, data_directory.explained(data.root):
-        later = await _later(
-            whole, data, receipts_file, replace=replace, ignore_target=ignore_target
-        )
-        shutil.rmtree(data.restoring, ignore_errors=True)
-        shutil.copytree(path, data.restoring)
-        try:
-            outcome = await begin_again(whole, data.restoring, later, clock)
-            _put_in_place(data)
-        finally:
-            shutil.rmtree(data.restoring, ignore_errors=True)
+    async with stores.opened(root) as data:
+        where = stores.where(data)
+        later = [] if receipts_file is None else [receipts.read(receipts_file)]
+        if await stores.exist(data):
+            if not replace:
+                raise BackupError(
+                    "BACKUP_TARGET_IN_USE",
+                    f"{where} holds a Concord: --replace restores in its place, for ever.",
+                )
+            later += [] if ignore_target else [await _former(stores, data)]
+        _demand_same(whole, later, where)
+        for erased in (each for known in later for each in known.erased):
+            if erased in copy.constitutive:
+                raise _erased_by_both(*erased)
+        async with stores.replaced(path, data) as settings:
+            outcome = await applied(whole, settings, later, clock)
+        if kept := stores.kept_receipts(data):
+            kept.unlink(missing_ok=True)
     return outcome
 
 
-async def _later(
+def _demand_same(whole: Backup, later: Sequence[Receipts], where: str) -> None:
+    """Demand that receipts are of the backup's own system, by the public key of its log."""
+    own = backup.log_key_of(whole.path / KEYS)
+    for each in later:
+        if each.log_key != own:
+            raise BackupError(
+                "BACKUP_OF_ANOTHER",
+                "The backup is of another Concord than the receipts, or than what is in "
+                f"{where}: restore it into an empty one, with its own receipts.",
+            )
+
+
+async def _former(stores: Stores, data: DataDirectory) -> Receipts:
+    """Return the receipts of the stores to be replaced: after a stopped restore, those that it had
+    kept. They are kept in a file before anything is changed."""
+    kept = stores.kept_receipts(data)
+    if kept and kept.exists():
+        return receipts.read(kept)
+    try:
+        async with stores.known(data) as known:
+            former = receipts.known(known, backup.log_key_of(data.keys), 0)
+    except (FileUnusable, sqlite3.DatabaseError) as error:
+        raise BackupError(
+            "BACKUP_TARGET_UNREADABLE",
+            f"{error}. What was erased and revoked since the backup is written there: name a file "
+            "of it with --receipts, and leave the rest out with --ignore-target.",
+        ) from error
+    if kept:
+        receipts.write(kept, former)
+    return former
+
+
+async def applied(
     whole: Backup,
-    data: DataDirectory,
-    receipts_file: Path | None,
-    *,
-    replace: bool,
-    ignore_target: bool,
-) -> Sequence[Receipts]:
-    """Return the receipts of `receipts_file` and of the stores that are to be replaced."""
-    later = [] if receipts_file is None else [receipts.read(receipts_file)]
-    if data.graph_store.exists() or data.ledger.exists():
-        restored.demand_replace(str(data.root), replace=replace)
-        if not ignore_target:
-            later.append(await restored.known_of(SqliteStores(), data))
-    restored.demand_same(whole, later, str(data.root))
-    return later
-
-
-async def begin_again(
-    whole: Backup, stage: Path, later: Sequence[Receipts], clock: Clock
+    stores: Settings,
+    later: Sequence[Receipts],
+    clock: Clock,
 ) -> Restored:
-    """Apply receipts to the stores of a folder, `graph.db` and `ledger.db`, under a new epoch.
+    """Apply later receipts to graph's store and the ledger, under a new epoch, and end the
+    proposals pending there.
 
     Raises `BackupError` if a memory that is constitutive there was erased later.
     """
-    stores = (
-        graph_config.SqliteConfig(store_path=stage / GRAPH),
-        governance_config.SqliteConfig(ledger_path=stage / LEDGER),
-    )
-    return await restored.applied(whole, stores, later, clock)
-
-
-def _put_in_place(data: DataDirectory) -> None:
-    for each in (data.restoring / KEYS).iterdir():
-        each.replace(data.keys / each.name)
-    (data.restoring / CREDENTIALS).replace(data.credentials)
-    shutil.rmtree(data.index)
-    data.index.mkdir(mode=0o700)
-    for made, place in (
-        (data.restoring / LEDGER, data.ledger),
-        (data.restoring / GRAPH, data.graph_store),
+    async with (
+        graph_backup.restoring(stores[0], clock, CONFIRMERS) as graph,
+        ledger_backup.restoring(stores[1], clock) as ledger,
     ):
-        for end in ("-wal", "-shm"):  # belong to the former file; the new one has none
-            with suppress(FileNotFoundError):
-                place.with_name(place.name + end).unlink()
-        made.replace(place)
-        secret_files.sync(place.parent)
+        try:
+            erased, burnt = await graph.apply(
+                [each for known in later for each in known.erased],
+                [each for known in later for each in known.burnt],
+            )
+        except ErasedByBoth as error:
+            raise _erased_by_both(*error.args) from error
+        deleted_spaces, ended_keys = await ledger.apply(
+            [each for known in later for each in known.deleted],
+            [each for known in later for each in known.ended],
+        )
+        evidence = {
+            "backup_time": format_time(whole.time),
+            "epoch": graph.epoch,
+            "former_epoch": whole.epoch,
+        }
+        return Restored(
+            backup=whole,
+            age=max(0, clock() - whole.time),
+            epoch=graph.epoch,
+            erased=erased,
+            burnt=burnt,
+            ended_keys=ended_keys,
+            deleted_spaces=deleted_spaces,
+            ended_proposals=await ledger.begin_again(graph.epoch, graph.digest_at, evidence),
+            closed_slots=tuple(await graph.closed_slots()),
+        )
+
+
+def _erased_by_both(space: str, memory_id: str) -> BackupError:
+    """Return the error for a memory that is constitutive in the backup and was erased since."""
+    return BackupError(
+        "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED",
+        f"Both principals of {space} have erased {memory_id} since this backup, in which it is "
+        "constitutive: nobody erases it again without them. Restore a backup from after that.",
+    )

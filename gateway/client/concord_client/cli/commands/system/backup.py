@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from concord_embedded.backup import Backup
     from concord_embedded.backup_stores import Stores
-    from concord_embedded.restored import Restored
+    from concord_embedded.restore import Restored
 
 T = TypeVar("T")
 
@@ -136,15 +136,15 @@ def restore(
     session = _session(ctx, as_json)
     root = data_directory(session.environ)
     with _reported():
-        from concord_embedded import restore
+        from concord_embedded.restore import restore
 
-        run = restore.into(_stores(session))
         restored = _ran(
-            run(
+            restore(
                 path,
                 root,
                 _now,
                 _operator_key(session, path, root),
+                _stores(session),
                 receipts_file=receipts_file,
                 replace=replace,
                 ignore_target=ignore_target,
