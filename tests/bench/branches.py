@@ -17,11 +17,10 @@ from concord_search.ports import Embedder
 from tests.bench.conversations import Collection, Question, Turn
 
 LIMIT = 10
-EVERYTHING = ""
 
 
 class Branches:
-    """A shard for each conversation and one for all together. Close it with `with`."""
+    """A shard for each conversation. Close it with `with`."""
 
     def __init__(
         self, embedder: Embedder, shards: dict[str, qdrant.EdgeShard], keys: dict[UUID, str]
@@ -34,8 +33,7 @@ class Branches:
         """The turns of a collection, each conversation in a shard of its own below `folder`."""
         points = {turn.key: uuid4() for turn in collection.turns}
         made = cls(embedder, {}, {point: key for key, point in points.items()})
-        parts = {**collection.conversations, EVERYTHING: collection.turns}
-        for number, (name, turns) in enumerate(parts.items()):
+        for number, (name, turns) in enumerate(collection.conversations.items()):
             path = folder / str(number)
             made_shard = shard.create(path, embedder.model.dimension)
             made_shard.upsert(await made._points(turns, points))
@@ -56,34 +54,23 @@ class Branches:
 
     async def words(self, question: Question) -> list[str]:
         """BM25 alone, within the question's conversation."""
-        return self._by_words(question.conversation, question)
-
-    async def words_in_all(self, question: Question) -> list[str]:
-        """BM25 alone, over all conversations."""
-        return self._by_words(EVERYTHING, question)
+        return self._asked(question, self._model.of_query(question.text), WORDS)
 
     async def dense(self, question: Question) -> list[str]:
         """Cosine alone, within the question's conversation."""
-        return await self._by_vector(question.conversation, question)
-
-    async def dense_in_all(self, question: Question) -> list[str]:
-        """Cosine alone, over all conversations."""
-        return await self._by_vector(EVERYTHING, question)
-
-    def _by_words(self, part: str, question: Question) -> list[str]:
-        return self._asked(part, self._model.of_query(question.text), WORDS)
-
-    async def _by_vector(self, part: str, question: Question) -> list[str]:
         vector = await self._embedder.embed_query(question.text)
-        return self._asked(part, vector.tolist(), DENSE)
+        return self._asked(question, vector.tolist(), DENSE)
 
     def _asked(
-        self, part: str, vector: list[float] | qdrant.SparseVector | None, branch: str
+        self, question: Question, vector: list[float] | qdrant.SparseVector | None, branch: str
     ) -> list[str]:
         if vector is None:
             return []
         query = query_request(Nearest(vector, branch, LIMIT, Filter()))
-        return [self._keys[cast(UUID, hit.id)] for hit in self._shards[part].query(query)]
+        return [
+            self._keys[cast(UUID, hit.id)]
+            for hit in self._shards[question.conversation].query(query)
+        ]
 
     def __enter__(self) -> Self:
         return self

@@ -1,16 +1,12 @@
-"""How right the judges of dissonance are that need no model, and how fast.
+"""How right the judges of dissonance are that need no model.
 
-Precision, recall and coverage are printed for each set of pairs, with the confusion of classes;
-then how right verdicts of a confidence were, over all sets of sentences.
+Precision, recall and coverage are printed for each set of pairs, with the confusion of classes.
 """
 
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
-from pathlib import Path
 
 from concord_dissonance.domain.judges.judging import judge
-from concord_dissonance.domain.sides import Kind, Rules, Side
 from concord_dissonance.domain.verdicts import Abstention, ConflictClass, Verdict
 
 from tests.bench import dissonance_pairs as sets
@@ -22,7 +18,6 @@ CONTRADICTION = ConflictClass.CONTRADICTION
 NO_CONFLICT = (None, ConflictClass.NONE)
 LEAST_PRECISION = {"sick", "breaking_nli", "cad_snli", "decode"}
 LEAST_RECALL = {"sick": 0.75, "breaking_nli": 0.30}
-ROUNDS = 5
 Outcome = tuple[Labelled, Verdict | Abstention]
 
 
@@ -32,14 +27,9 @@ async def bench(run: Run) -> AsyncIterator[Row]:
     if not folder.is_dir():
         print(f"SKIPPED: no data at {folder}", flush=True)
         return
-    said: list[Outcome] = []
     for pairs in sets.texts(folder):
-        judged = _judge(pairs)
-        said += judged
-        for row in _contradictions(pairs.name, judged):
+        for row in _contradictions(pairs.name, _judge(pairs)):
             yield row
-    for row in _calibration(said):
-        yield row
     for masked, bar in ((False, 0.90), (True, 0.80)):
         pairs = sets.turns(folder, masked=masked)
         for row in _classes(pairs.name, _judge(pairs), bar):
@@ -48,8 +38,6 @@ async def bench(run: Run) -> AsyncIterator[Row]:
     for declared, undeclared in sets.facts(folder):
         for row in _facts(declared, undeclared):
             yield row
-    for row in _speed(folder):
-        yield row
 
 
 def _judge(pairs: PairSet) -> list[Outcome]:
@@ -129,22 +117,6 @@ def _false_alarms(what: str, judged: Sequence[Outcome], bar: Bar | None) -> Row:
     return Row(what, "share", (len(found) / len(judged),), bar=bar, note=note)
 
 
-def _calibration(judged: Sequence[Outcome]) -> Iterator[Row]:
-    """How often contradictions of a confidence were right."""
-    by_confidence: dict[float, list[bool]] = {}
-    for pair, said in judged:
-        if isinstance(said, Verdict) and said.conflict is CONTRADICTION:
-            rounded = round(said.confidence, 2)
-            by_confidence.setdefault(rounded, []).append(pair.wanted is CONTRADICTION)
-    for confidence, right in sorted(by_confidence.items()):
-        yield Row(
-            f"reliability: confidence {confidence:.2f}",
-            "share",
-            (sum(right) / len(right),),
-            note=f"{sum(right)} of {len(right)} right, over all sets of sentences",
-        )
-
-
 def _confusion(judged: Sequence[Outcome]) -> str:
     counts = Counter((_short(pair.wanted), _short(_class(said))) for pair, said in judged)
     return ", ".join(f"{wanted}→{got} {n:,}" for (wanted, got), n in sorted(counts.items()))
@@ -158,37 +130,3 @@ def _coverage(judged: Sequence[Outcome]) -> str:
     reasons = Counter(said.reason.name for _, said in judged if isinstance(said, Abstention))
     commonest = ", ".join(f"{name} {count:,}" for name, count in reasons.most_common(3))
     return f"coverage {1 - reasons.total() / len(judged):.2f}; abstained: {commonest}"
-
-
-def _speed(folder: Path) -> Iterator[Row]:
-    """Judging beside reading, for short texts and for the longest."""
-    short = [(pair.first.text, pair.second.text) for pair in next(sets.texts(folder)).pairs[:1000]]
-    rows = sets.read_rows(folder / "beam" / "turns.jsonl")
-    long = "\n".join(row["text"] for row in rows)
-    longest = [(long[at : at + 20_000], long[at + 20_000 : at + 40_000]) for at in (0, 40_000)]
-    for what, texts in (("short texts", short), ("20,000 characters", longest)):
-        read, judged = min(_milliseconds(texts) for _ in range(ROUNDS))
-        yield Row(
-            f"judging a pair of {what}",
-            "ms",
-            (judged,),
-            (read,),
-            "reading both texts",
-            judged / read,
-        )
-
-
-def _milliseconds(texts: Sequence[tuple[str, str]]) -> tuple[float, float]:
-    """Return how long reading a pair takes, and judging it once it is read."""
-    pairs = [
-        tuple(Side(str(at), Kind.FACT, text) for at, text in enumerate(pair)) for pair in texts
-    ]
-    start = time.process_time()
-    for pair in pairs:
-        for side in pair:
-            _ = side.reading
-    read = time.process_time()
-    for first, second in pairs:
-        judge(first, second, Rules())
-    end = time.process_time()
-    return (read - start) * 1000 / len(pairs), (end - read) * 1000 / len(pairs)

@@ -18,11 +18,19 @@ from concord_graph.bootstrap import system_clock
 from google.protobuf.message import Message
 
 from tests.bench import empty_rpc, sized_graph
-from tests.bench.asked import TIMES_BARE, TIMES_GROWN, Asked
 from tests.bench.graph_writes import imports, writes
 from tests.bench.run import Run
 from tests.bench.servers import served
-from tests.bench.sized_graph import CLIQUE, HUB_EDGES, clique_name, grown, node_name
+from tests.bench.sized_graph import (
+    CLIQUE,
+    HUB_EDGES,
+    TIMES_BARE,
+    TIMES_GROWN,
+    Asked,
+    clique_name,
+    grown,
+    node_name,
+)
 from tests.bench.table import Row
 from tests.bench.timing import NONE, Lane, Latencies, timed
 

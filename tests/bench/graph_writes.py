@@ -8,11 +8,10 @@ from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
 from concord.type.v1 import type_pb2
 
 from tests.bench import empty_rpc, sentences, sized_graph
-from tests.bench.asked import TIMES_BARE, Asked
 from tests.bench.bare_sqlite import said
 from tests.bench.filling import requests
 from tests.bench.servers import agent
-from tests.bench.sized_graph import node_name
+from tests.bench.sized_graph import TIMES_BARE, Asked, node_name
 from tests.bench.table import Row
 from tests.bench.timing import NONE, Lane, timed
 

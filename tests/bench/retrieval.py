@@ -6,8 +6,7 @@ first ten; coverage@10: the share of it. BM25 alone and dense alone are the two 
 themselves, on the same engine.
 """
 
-from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,18 +21,13 @@ from tests.bench.filling import found, remember
 from tests.bench.run import Run
 from tests.bench.servers import Whole, agent, whole
 from tests.bench.table import Bar, Row
-from tests.fitting.profile import OWN_SCORES, SIGNALS, left_out
+from tests.fitting.profile import left_out
 from tests.fitting.samples import Samples, gather
 
 TOP = 10
-ALL_IN_ONE = "all-in-one"
 Asked = Callable[[Question], Awaitable[Sequence[str]]]
 LEFT_OUT = {"locomo": Bar(0.86, at_most=False), "beam": Bar(0.80, at_most=False)}
 PROFILES = {"locomo": "people", "beam": "assistant"}
-ABLATIONS = {
-    "own scores, fitted": OWN_SCORES,
-    "+ context, one profile for both": SIGNALS["people"],
-}
 
 
 @dataclass(frozen=True)
@@ -45,7 +39,7 @@ class Score:
 
 
 async def bench(run: Run) -> AsyncIterator[Row]:
-    """For each set: overall, by category, and with all conversations in one space."""
+    """For each set: through Search, and by a fit without each conversation, apart and together."""
     for name, read in (("locomo", locomo), ("beam", beam)):
         folder = run.evaluation / name
         if not folder.is_dir():
@@ -57,8 +51,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
             await _index(system, collection)
             branches = await Branches.over(embedder, collection, run.folder / f"branches-{name}")
             with branches:
-                async for row in _rows(name, collection, system, branches):
-                    yield row
+                yield await _through_search(name, collection, system, branches)
             samples = await gather(collection, embedder, run.folder / f"left-out-{name}")
             for row in _left_out(name, samples):
                 yield row
@@ -75,11 +68,6 @@ def _left_out(name: str, samples: Samples) -> Iterator[Row]:
     together = tuple(np.mean(seen.together, axis=0))
     lost = Bar(round(ours[0] - 0.03, 4), at_most=False)
     yield Row(f"{name} left out, all in one space", "share", together, floor=ours, bar=lost)
-    for what, column in (("BM25", "lexical"), ("dense", "cosine"), ("fusion", "fusion")):
-        yield Row(f"{name} {what} alone", "share", _ranked_by(samples, column), floor=ours)
-    for what, signals in ABLATIONS.items():
-        shown = tuple(np.mean(left_out(PROFILES[name], samples, signals).own, axis=0))
-        yield Row(f"{name} {what}", "share", shown, floor=ours)
 
 
 def _ranked_by(samples: Samples, column: str) -> tuple[float, float]:
@@ -92,41 +80,19 @@ def _ranked_by(samples: Samples, column: str) -> tuple[float, float]:
     return _mean(scores)
 
 
-async def _rows(
+async def _through_search(
     name: str, collection: Collection, system: Whole, branches: Branches
-) -> AsyncIterator[Row]:
-    own = [
-        await _scored(collection, asked)
+) -> Row:
+    ours, words, dense = [
+        _mean(await _scored(collection, asked))
         for asked in (_search(system), branches.words, branches.dense)
     ]
-    yield _row(f"{name} {{n}} questions", own, list(range(len(own[0]))))
-    for category, places in _by_category(collection).items():
-        yield _row(f"{name} {category}, {{n}}", own, places)
-    together = [
-        await _scored(collection, asked)
-        for asked in (
-            _search(system, ALL_IN_ONE),
-            branches.words_in_all,
-            branches.dense_in_all,
-        )
-    ]
-    yield _row(f"{name} all in one space, {{n}}", together, list(range(len(own[0]))))
-
-
-def _row(
-    what: str,
-    scores: Sequence[Sequence[Score]],
-    places: Sequence[int],
-    bar: Bar | None = None,
-) -> Row:
-    ours, words, dense = (_mean([scored[at] for at in places]) for scored in scores)
     return Row(
-        what.format(n=len(places)),
+        f"{name} {len(collection.questions)} questions",
         "share",
         ours,
         floor=words,
         floor_is=f"BM25 alone; dense alone {dense[0]:.3f} / {dense[1]:.3f}. any@10 / coverage@10",
-        bar=bar,
     )
 
 
@@ -146,15 +112,8 @@ async def _scored(collection: Collection, asked: Asked) -> list[Score]:
     return scores
 
 
-def _by_category(collection: Collection) -> Mapping[str, list[int]]:
-    places: dict[str, list[int]] = defaultdict(list)
-    for at, question in enumerate(collection.questions):
-        places[question.category].append(at)
-    return dict(sorted(places.items()))
-
-
 async def _index(system: Whole, collection: Collection) -> None:
-    for conversation, turns in [*collection.conversations.items(), (ALL_IN_ONE, collection.turns)]:
+    for conversation, turns in collection.conversations.items():
         memories = (_memory(turn) for turn in turns)
         token = await remember(system, memories, name=conversation, space=conversation)
         await found(system, token, space=conversation)
@@ -171,9 +130,9 @@ def _memory(turn: Turn) -> Memory:
     )
 
 
-def _search(system: Whole, space: str = "") -> Asked:
+def _search(system: Whole) -> Asked:
     async def asked(question: Question) -> Sequence[str]:
-        channel = system.search.serving.channel(agent(space or question.conversation))
+        channel = system.search.serving.channel(agent(question.conversation))
         request = SearchRequest(query=question.text, page_size=TOP, peek=True)
         reply = await SearchServiceStub(channel).Search(request)
         return [result.memory.external_id for result in reply.results]

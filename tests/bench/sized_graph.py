@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Protocol
 
 from concord_graph.bootstrap import GraphApp, build_on, system_clock
 from concord_graph.config import SqliteConfig
@@ -17,43 +16,23 @@ from concord_graph.usecases.items.edges import upsert_edge
 from concord_graph.usecases.write.writer import Writer
 from concord_stores.neo4j_config import Neo4jConfig
 from concord_testing.neo4j_server import running
+from google.protobuf.message import Message
 from neo4j import GraphDatabase
 from pydantic import SecretStr
 
 from tests.bench.bare_neo4j import BareNeo4j
-from tests.bench.bare_sqlite import BareSqlite, Said
-from tests.bench.servers import agent
+from tests.bench.bare_sqlite import BareSqlite
+from tests.bench.run import Run
+from tests.bench.servers import Served, agent
+from tests.bench.table import Bar
+from tests.bench.timing import Lane
 from tests.bench.used_before import use
 
 RELATIONS = ("KNOWS", "USES", "OWNS", "READS", "CALLS")
 CLIQUE = 30
 HUB_EDGES = 100_000
-
-
-class Bare(Protocol):
-    """The store without graph: what a careful hand would ask and write."""
-
-    is_called: str
-
-    async def around(self, name: str, depth: int, now: int) -> int:
-        """Read what surrounds a node; return how many edges were visited."""
-        ...
-
-    async def paths(self, start: str, end: str, now: int) -> int:
-        """Read the ten best paths of one or two edges; return how many there are."""
-        ...
-
-    async def write(self, number: int) -> None:
-        """Write one edge durably, with its change and receipt."""
-        ...
-
-    async def add(self, memories: Sequence[Said]) -> None:
-        """Write a batch of memories durably, with their changes, and a receipt."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of the store."""
-        ...
+TIMES_BARE = Bar(3.0)
+TIMES_GROWN = Bar(2.0)
 
 
 @dataclass(frozen=True)
@@ -62,6 +41,25 @@ class Grown:
 
     app: GraphApp
     bare: BareSqlite | BareNeo4j
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a store of one size."""
+
+    run: Run
+    live: Served
+    store: Grown
+    nodes: int
+
+    @property
+    def label(self) -> str:
+        """The size."""
+        return f"{self.nodes:,} / {self.nodes * 10:,}"
+
+    def lane(self, method: str, requests: Sequence[Message], reply: type[Message]) -> Lane:
+        """Calls of a method of graph."""
+        return self.live.lane(f"/concord.graph.v1.GraphService/{method}", requests, reply)
 
 
 def is_neo4j() -> bool:

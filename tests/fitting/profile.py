@@ -102,11 +102,11 @@ def _mean(values: Floats | Bools) -> float:
     return float(values.mean()) if len(values) else 1.0
 
 
-def left_out(name: str, samples: Samples, signals: Sequence[str] = ()) -> LeftOut:
-    """Each conversation by a fit on the others, of `signals` where not of all."""
+def left_out(name: str, samples: Samples) -> LeftOut:
+    """Each conversation by a fit on the others."""
     seen = LeftOut([], [], [])
     for conversation in sorted({each.conversation for each in samples.own}):
-        profile = profile_of(name, samples.without(conversation), signals)
+        profile = profile_of(name, samples.without(conversation))
         tested = samples.only(conversation)
         seen.own.extend(found(each, profile) for each in tested.own)
         seen.together.extend(found(each, profile) for each in tested.together)
@@ -135,9 +135,9 @@ def of_all(profile: Profile) -> Profiles:
     return Profiles(profile, profile, profile)
 
 
-def profile_of(name: str, samples: Samples, signals: Sequence[str] = ()) -> Profile:
+def profile_of(name: str, samples: Samples) -> Profile:
     """Fits the weights, then how sure the first results by these weights are."""
-    fitted = weights.fit(samples.own, signals or SIGNALS[name], RIDGE[name])
+    fitted = weights.fit(samples.own, SIGNALS[name], RIDGE[name])
     none = dict.fromkeys((each for each, _ in Weights().items()), 0.0)
     ranked = Profile(Weights(**{**none, **weights.CHOSEN, **fitted}), UNSURE)
     others = len(samples.elsewhere) / len(samples.own)
