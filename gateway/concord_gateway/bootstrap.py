@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
 
+import grpc
 from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.observe import log
 from concord_chassis.observe.tracing import Spans
@@ -21,9 +22,9 @@ from concord_gateway.config import Config
 from concord_gateway.governance import SERVICE as GOVERNANCE
 from concord_gateway.governance import Governance
 from concord_gateway.grpc import health_socket
+from concord_gateway.grpc import server as grpc_server
 from concord_gateway.grpc.health import Health, Probe
 from concord_gateway.grpc.proxy import Proxy
-from concord_gateway.grpc.server import GrpcServer
 from concord_gateway.http import app
 from concord_gateway.http.answers import Answers
 from concord_gateway.http.mcp import McpDoor
@@ -66,7 +67,7 @@ def build(
 class _Running:
     """The parts that exist between start and stop."""
 
-    grpc: GrpcServer
+    grpc: grpc.aio.Server
     http: HttpServer
     probe: Probe
     undo: AsyncExitStack
@@ -102,7 +103,9 @@ class Gateway:
             upstreams = self._channels(undo)
             routes = routing.table(self._services, upstreams)
             governance = routing.longest_prefix(GOVERNANCE, upstreams)
-            callers = Callers(Governance(governance.channel, self._issuer, self._observation).ask)
+            callers = Callers(
+                Governance(governance.channel, self._issuer, self._observation.logger).ask
+            )
             undo.push_async_callback(callers.close)
             probe = Probe(
                 routes.values(),
@@ -126,15 +129,15 @@ class Gateway:
                 await undo.enter_async_context(
                     health_socket.answering(health, self._config.health_socket)
                 )
-            grpc = self._grpc(routes, gate, health)
-            await grpc.start()
-            undo.push_async_callback(grpc.stop, 0)
+            server, grpc_port = self._grpc(routes, gate, health)
+            await server.start()
+            undo.push_async_callback(server.stop, 0)
             await agents.start()
             undo.push_async_callback(agents.stop)
             await http.start()
-            self._running = _Running(grpc, http, probe, undo.pop_all())
-        self.grpc_port, self.http_port = grpc.port, http.port
-        self._observation.logger.info("listening", grpc=grpc.port, http=http.port)
+            self._running = _Running(server, http, probe, undo.pop_all())
+        self.grpc_port, self.http_port = grpc_port, http.port
+        self._observation.logger.info("listening", grpc=grpc_port, http=http.port)
 
     @property
     def encrypted(self) -> bool:
@@ -189,8 +192,10 @@ class Gateway:
         )
         return HttpServer(application, bound, config, self.background, self._tls)
 
-    def _grpc(self, routes: dict[str, Route], gate: Gate, health: Health) -> GrpcServer:
+    def _grpc(
+        self, routes: dict[str, Route], gate: Gate, health: Health
+    ) -> tuple[grpc.aio.Server, int]:
         config = self._config
         addresses.bound(config.grpc_listen, "GATEWAY_GRPC_LISTEN").close()
         proxy = Proxy(routes, gate, self._in_flight, self._observation, config)
-        return GrpcServer(proxy, health, config, self._services, self._tls)
+        return grpc_server.build(proxy, health, config, self._services, self._tls)

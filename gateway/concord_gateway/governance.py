@@ -5,11 +5,11 @@ from concord.governance.v1 import access_pb2, access_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
 from concord_chassis.observe import tracing
+from concord_chassis.observe.log import Logger
 
 from concord_gateway.admission import AUTHORIZATION
 from concord_gateway.callers import ApiKey, Refusal
 from concord_gateway.errors import GovernanceSilent
-from concord_gateway.observation import Observation
 
 SERVICE = access_pb2.DESCRIPTOR.services_by_name["AccessService"].full_name
 PRINCIPAL = "gateway"
@@ -27,12 +27,10 @@ _KINDS = {
 class Governance:
     """Governance behind a channel, asked about keys."""
 
-    def __init__(
-        self, channel: grpc.aio.Channel, issuer: TokenIssuer, observation: Observation
-    ) -> None:
+    def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer, logger: Logger) -> None:
         self._access = access_pb2_grpc.AccessServiceStub(channel)
         self._token = RenewedToken(issuer, Caller("", PRINCIPAL, frozenset({PERMISSION}), "SYSTEM"))
-        self._observation = observation
+        self._logger = logger
 
     async def ask(self, digest: str) -> ApiKey | Refusal:
         """The key with this digest, or why it is not let in. Raises `GovernanceSilent`."""
@@ -46,7 +44,7 @@ class Governance:
                 ),
             )
         except grpc.aio.AioRpcError as error:
-            self._observation.keys_unchecked(error.code().name, error.details())
+            self._logger.warning("keys unchecked", code=error.code().name, details=error.details())
             raise GovernanceSilent from error
         if found.status == access_pb2.KEY_STATUS_EXPIRED:
             return Refusal.EXPIRED

@@ -60,10 +60,6 @@ class Observation:
             "refused", protocol=protocol, path=path, reason=reason, request_id=request_id
         )
 
-    def keys_unchecked(self, code: str, details: str | None) -> None:
-        """Logs in full why governance did not answer whose a key is."""
-        self.logger.warning("keys unchecked", code=code, details=details)
-
     def upstream_failed(self, path: str, error: grpc.aio.AioRpcError, request_id: str) -> None:
         """Logs in full an error whose text the caller does not get."""
         self.logger.warning(

@@ -9,11 +9,11 @@ import hashlib
 import json
 import secrets
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from concord_gateway import credentials as api_keys
+from pydantic import BaseModel, ConfigDict
 
 from concord_embedded import secret_files
 from concord_embedded.data_directory import DataDirectory
@@ -40,20 +40,23 @@ OPERATOR: Mapping[str, object] = MappingProxyType(
 SECRET_BYTES = 32
 
 
-@dataclass(frozen=True)
-class Credentials:
+class Credentials(BaseModel):
     """The content of `credentials.json`."""
+
+    model_config = ConfigDict(frozen=True)
 
     url: str
     http_url: str
     keys: Mapping[str, str]
-    owner_keys: Mapping[str, str]
-    admin_keys: Mapping[str, str]
+    owner_keys: Mapping[str, str] = {}
+    admin_keys: Mapping[str, str] = {}
     enrolment_secrets: Mapping[str, str]
     deleted_spaces: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return f"Credentials(url={self.url!r}, spaces={sorted(self.keys)})"
+
+    __str__ = __repr__
 
 
 def ensure(data: DataDirectory, deleted: Collection[str] = ()) -> Credentials:
@@ -64,15 +67,19 @@ def ensure(data: DataDirectory, deleted: Collection[str] = ()) -> Credentials:
     key, no owner's key is drawn: who writes on its terminal stays as it is. Raises `StartError` if
     the file is damaged.
     """
-    found = _read(data.credentials) or Credentials("", "", {}, {}, {}, {})
+    found = _read(data.credentials) or Credentials(
+        url="", http_url="", keys={}, enrolment_secrets={}
+    )
     spaces = [space for space in SPACES if space not in found.deleted_spaces.union(deleted)]
-    drawn = replace(
-        found,
-        keys={space: api_keys.new_key() for space in (*spaces, SYSTEM_SPACE)} | dict(found.keys),
-        owner_keys={s: api_keys.new_key() for s in spaces if s not in found.admin_keys}
-        | dict(found.owner_keys),
-        enrolment_secrets={space: secrets.token_urlsafe(SECRET_BYTES) for space in spaces}
-        | dict(found.enrolment_secrets),
+    keys = {space: api_keys.new_key() for space in (*spaces, SYSTEM_SPACE)}
+    owner_keys = {s: api_keys.new_key() for s in spaces if s not in found.admin_keys}
+    enrolment = {space: secrets.token_urlsafe(SECRET_BYTES) for space in spaces}
+    drawn = found.model_copy(
+        update={
+            "keys": {**keys, **found.keys},
+            "owner_keys": {**owner_keys, **found.owner_keys},
+            "enrolment_secrets": {**enrolment, **found.enrolment_secrets},
+        }
     )
     # The services' files first: if this is stopped here, nobody holds the new keys.
     _add_keys(keys_file(data), drawn, found)
@@ -84,7 +91,7 @@ def ensure(data: DataDirectory, deleted: Collection[str] = ()) -> Credentials:
 
 def publish(data: DataDirectory, known: Credentials, *, url: str, http_url: str) -> Credentials:
     """Writes the gateway's addresses into the file, for the command line."""
-    published = replace(known, url=url, http_url=http_url)
+    published = known.model_copy(update={"url": url, "http_url": http_url})
     if published != known:
         _write(data, published)
     return published
@@ -138,42 +145,25 @@ def _enrolment(known: Credentials) -> bytes:
 
 def _read(path: Path) -> Credentials | None:
     try:
-        found = json.loads(path.read_bytes())
-        keys = dict(found["keys"])
-        owner, admin = dict(found.get("owner_keys", {})), dict(found.get("admin_keys", {}))
-        enrolment = dict(found["enrolment_secrets"])
-        values = [*keys.values(), *owner.values(), *admin.values(), *enrolment.values()]
-        deleted = frozenset(found.get("deleted_spaces", ()))
-        texts = [found["url"], found["http_url"], *values, *deleted]
+        found = Credentials.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StartError(f"Cannot read {path}: {error.strerror}.") from error
-    except (ValueError, LookupError, TypeError, AttributeError):
-        raise _damaged(path) from None
-    if not all(isinstance(each, str) for each in texts):
-        raise _damaged(path)
-    for space, key in (*keys.items(), *owner.items(), *admin.items()):
+    except ValueError:
+        raise StartError(
+            f"{path} is damaged: move it away, and the next start makes new keys."
+        ) from None
+    held = (*found.keys.items(), *found.owner_keys.items(), *found.admin_keys.items())
+    for space, key in held:
         if key and api_keys.is_weak(key):
             raise StartError(
                 f"The key of the space {space!r} in {path} was not drawn at random: anybody may "
                 "guess it. Take it out, and the next start draws one."
             )
-    return Credentials(found["url"], found["http_url"], keys, owner, admin, enrolment, deleted)
-
-
-def _damaged(path: Path) -> StartError:
-    return StartError(f"{path} is damaged: move it away, and the next start makes new keys.")
+    return found
 
 
 def _write(data: DataDirectory, known: Credentials) -> None:
-    content = {
-        "url": known.url,
-        "http_url": known.http_url,
-        "keys": dict(known.keys),
-        "owner_keys": dict(known.owner_keys),
-        "admin_keys": dict(known.admin_keys),
-        "enrolment_secrets": dict(known.enrolment_secrets),
-        "deleted_spaces": sorted(known.deleted_spaces),
-    }
+    content = known.model_dump() | {"deleted_spaces": sorted(known.deleted_spaces)}
     secret_files.write(data.credentials, json.dumps(content, indent=2).encode() + b"\n")

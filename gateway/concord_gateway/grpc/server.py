@@ -15,45 +15,34 @@ from concord_gateway.grpc.proxy import Proxy
 from concord_gateway.tls import Tls
 
 
-class GrpcServer:
-    """Listens on one TCP address."""
+def build(
+    proxy: Proxy,
+    health: Health,
+    config: Config,
+    services: Sequence[ServiceDescriptor],
+    tls: Tls | None,
+) -> tuple[grpc.aio.Server, int]:
+    """A server that is bound to its TCP address, and the port.
 
-    def __init__(
-        self,
-        proxy: Proxy,
-        health: Health,
-        config: Config,
-        services: Sequence[ServiceDescriptor],
-        tls: Tls | None,
-    ) -> None:
-        """`services`: those that reflection shows, if it is on. Raises `BindError`."""
-        listen = config.grpc_listen
-        self._server = grpc.aio.server(
-            options=[
-                *options(config.max_message_bytes),
-                ("grpc.max_send_message_length", -1),
-                *SERVER_KEEPALIVE.of_server(),
-            ]
-        )
-        health_pb2_grpc.add_HealthServicer_to_server(health, self._server)
-        if config.reflection:
-            health_service = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
-            names = [service.full_name for service in services]
-            serve_reflection([*names, health_service], self._server)
-        self._server.add_generic_rpc_handlers((proxy,))  # last: it answers every method
-        try:
-            self.port = (
-                self._server.add_secure_port(listen, tls.grpc_credentials())
-                if tls
-                else self._server.add_insecure_port(listen)
-            )
-        except RuntimeError:
-            raise BindError(f"Cannot listen on {listen}: gRPC could not bind it.") from None
-
-    async def start(self) -> None:
-        """Answers from now on."""
-        await self._server.start()
-
-    async def stop(self, grace: float) -> None:
-        """Refuses new calls and gives those under way `grace` seconds."""
-        await self._server.stop(grace)
+    `services`: those that reflection shows, if it is on. Raises `BindError`.
+    """
+    listen = config.grpc_listen
+    server = grpc.aio.server(
+        options=[
+            *options(config.max_message_bytes),
+            ("grpc.max_send_message_length", -1),
+            *SERVER_KEEPALIVE.of_server(),
+        ]
+    )
+    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    if config.reflection:
+        health_service = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+        names = [service.full_name for service in services]
+        serve_reflection([*names, health_service], server)
+    server.add_generic_rpc_handlers((proxy,))  # last: it answers every method
+    try:
+        if tls:
+            return server, server.add_secure_port(listen, tls.grpc_credentials())
+        return server, server.add_insecure_port(listen)
+    except RuntimeError:
+        raise BindError(f"Cannot listen on {listen}: gRPC could not bind it.") from None

@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import grpc
 from concord_chassis.call.failure import Failure, FieldViolation
@@ -154,12 +154,11 @@ def media_type(value: str | None) -> str:
 
 def invalid(field: str, description: str) -> Failure:
     """The failure of the header `field`, or of the body if `field` is ""."""
-    violations: Sequence[FieldViolation] = [FieldViolation(field, description)]
     return Failure(
         grpc.StatusCode.INVALID_ARGUMENT,
         "ERROR_REASON_FIELD_INVALID",
         f"{field or 'The body'} {description}.",
-        violations=violations,
+        violations=[FieldViolation(field, description)],
     )
 
 

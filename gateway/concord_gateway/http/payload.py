@@ -7,14 +7,14 @@ replies use camelCase.
 import json
 from typing import NoReturn
 
-import grpc
-from concord_chassis.call.failure import Failure, FieldViolation
+from concord_chassis.call.failure import FieldViolation
 from google.protobuf import json_format
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
 from concord_gateway.http import json_form
+from concord_gateway.http.headers import invalid
 
 
 class JsonCodec:
@@ -28,7 +28,7 @@ class JsonCodec:
         """The protobuf bytes of a JSON request. Raises `Failure` (FIELD_INVALID)."""
         found = json_form.parsed(self._request, _loaded(body))
         if isinstance(found, FieldViolation):
-            _refuse(found)
+            raise invalid(found.field, found.description)
         return found.SerializeToString()
 
     def reply(self, data: bytes) -> bytes:
@@ -49,7 +49,7 @@ class ProtoCodec:
         try:
             self._request.FromString(body)
         except DecodeError:
-            _refuse(FieldViolation("", f"is not the protobuf encoding of {self._name}"))
+            raise invalid("", f"is not the protobuf encoding of {self._name}") from None
         return body
 
     def reply(self, data: bytes) -> bytes:
@@ -59,12 +59,11 @@ class ProtoCodec:
 
 def _loaded(body: bytes) -> object:
     try:
-        value: object = json.loads(
+        return json.loads(
             body.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant
         )
     except (ValueError, RecursionError):
-        _refuse(FieldViolation("", "is not JSON in UTF-8, or names one key twice"))
-    return value
+        raise invalid("", "is not JSON in UTF-8, or names one key twice") from None
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -76,12 +75,3 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
-
-
-def _refuse(violation: FieldViolation) -> NoReturn:
-    raise Failure(
-        grpc.StatusCode.INVALID_ARGUMENT,
-        "ERROR_REASON_FIELD_INVALID",
-        f"{violation.field or 'The body'} {violation.description}.",
-        violations=[violation],
-    )
