@@ -145,7 +145,6 @@ class SqliteStores:
     """The SQLite files in the data directory."""
 
     async def demand_there(self, data: DataDirectory) -> None:
-        """Raises `BackupError` if either is missing."""
         if not (data.graph_store.exists() and data.ledger.exists()):
             raise BackupError(
                 "BACKUP_NO_SYSTEM", f"{data.root} holds no Concord: name another with --data."
@@ -153,7 +152,7 @@ class SqliteStores:
 
     @asynccontextmanager
     async def known(self, data: DataDirectory) -> AsyncIterator[Known]:
-        """Opens their receipts and keys. One file is missing if a restore stopped between both."""
+        # one file is missing if a restore stopped between both
         with ExitStack() as stack:
             graph, ledger = (
                 stack.enter_context(read_live(each)) if each.exists() else None
@@ -165,11 +164,9 @@ class SqliteStores:
             )
 
     async def copy(self, data: DataDirectory, folder: Path) -> None:
-        """Copies both files."""
         copy_at_one_instant({data.graph_store: folder / GRAPH, data.ledger: folder / LEDGER})
 
     def demand_kind(self, backup: Path) -> None:
-        """Raises `BackupError` for a backup of a Neo4j."""
         if (backup / NEO4J).exists():
             raise BackupError(
                 "BACKUP_UNSUPPORTED",
@@ -179,16 +176,13 @@ class SqliteStores:
 
     @asynccontextmanager
     async def opened(self, root: Path) -> AsyncIterator[DataDirectory]:
-        """Locks the directory. Raises `StartError` if a Concord runs there."""
         with data_directory.opened(root) as data, data_directory.explained(data.root):
             yield data
 
     def where(self, data: DataDirectory) -> str:
-        """The data directory."""
         return str(data.root)
 
     async def exist(self, data: DataDirectory) -> bool:
-        """Whether either file exists."""
         return data.graph_store.exists() or data.ledger.exists()
 
     def kept_receipts(self, data: DataDirectory) -> None:

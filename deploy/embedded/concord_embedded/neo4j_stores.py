@@ -43,7 +43,6 @@ class Neo4jStores:
             raise BackupError("BACKUP_STORE_UNUSABLE", f"{error}: try again.") from error
 
     async def demand_there(self, data: DataDirectory) -> None:  # noqa: ARG002 - it is elsewhere
-        """Raises `BackupError` if graph or the ledger is not in the database."""
         async with self.connected() as driver:
             stamps = {each["key"] for each in await neo4j_copy.labelled(driver, "Store")}
         if not {"concord", "concord-ledger"} <= stamps:
@@ -55,7 +54,6 @@ class Neo4jStores:
 
     @asynccontextmanager
     async def known(self, data: DataDirectory) -> AsyncIterator[Known]:  # noqa: ARG002
-        """The receipts and keys in the database now."""
         graph, ledger = graph_backup.in_nodes(), ledger_backup.in_nodes()
         async with self.connected() as driver:
             for label in (*graph.RECEIPTS, *ledger.ACCESS):
@@ -65,14 +63,12 @@ class Neo4jStores:
         yield Known(graph, ledger)
 
     async def copy(self, data: DataDirectory, folder: Path) -> None:  # noqa: ARG002
-        """Copies the database."""
         async with self.connected() as driver:
             graph, ledger = graph_backup.in_nodes(), ledger_backup.in_nodes()
             writers = Writers(graph.HEAD, ledger.HEAD, ledger.ACCESS)
             await neo4j_copy.write(driver, folder / NEO4J, writers)
 
     def demand_kind(self, backup: Path) -> None:
-        """Raises `BackupError` for a backup of files."""
         if not (backup / NEO4J).exists():
             raise BackupError(
                 "BACKUP_UNSUPPORTED",
@@ -90,11 +86,9 @@ class Neo4jStores:
             yield data
 
     def where(self, data: DataDirectory) -> str:  # noqa: ARG002
-        """The server's address."""
         return self._settings.uri
 
     async def exist(self, data: DataDirectory) -> bool:  # noqa: ARG002
-        """Whether the database holds a store of Concord."""
         async with self.connected() as driver:
             return bool(await neo4j_copy.labelled(driver, "Store"))
 
