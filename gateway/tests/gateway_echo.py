@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources import files
 from io import StringIO
 from pathlib import Path
@@ -254,21 +255,22 @@ def registrations(servicer: EchoServicer) -> list[Registration]:
 
 
 class Stub:
-    """What a generated stub would be."""
+    """What a generated stub would be, and the terms of calls that state none of their own."""
 
-    def __init__(self, channel: grpc.aio.Channel) -> None:
-        def of(service: ServiceDescriptor, name: str) -> tuple[str, Dynamic, Dynamic]:
-            return f"/{service.full_name}/{name}", Request.SerializeToString, Reply.FromString
+    def __init__(self, channel: grpc.aio.Channel, **terms: object) -> None:
+        def of(make: Callable[..., Dynamic], name: str, service: str = ECHO.full_name) -> Dynamic:
+            path = f"/{service}/{name}"
+            return partial(make(path, Request.SerializeToString, Reply.FromString), **terms)
 
-        self.say: Dynamic = channel.unary_unary(*of(ECHO, "Say"))
-        self.change: Dynamic = channel.unary_unary(*of(ECHO, "Change"))
-        self.follow: Dynamic = channel.unary_stream(*of(ECHO, "Follow"))
-        self.export: Dynamic = channel.unary_stream(*of(ECHO, "ExportAll"))
-        self.collect: Dynamic = channel.stream_unary(*of(ECHO, "Collect"))
-        self.converse: Dynamic = channel.stream_stream(*of(ECHO, "Converse"))
-        self.nothing: Dynamic = channel.stream_unary(*of(ECHO, "Nothing"))
-        self.nonsense: Dynamic = channel.unary_unary(*of(ECHO, "Nonsense"))
-        self.peek: Dynamic = channel.unary_unary(*of(INTERNAL, "Peek"))
+        self.say = of(channel.unary_unary, "Say")
+        self.change = of(channel.unary_unary, "Change")
+        self.follow = of(channel.unary_stream, "Follow")
+        self.export = of(channel.unary_stream, "ExportAll")
+        self.collect = of(channel.stream_unary, "Collect")
+        self.converse = of(channel.stream_stream, "Converse")
+        self.nothing = of(channel.stream_unary, "Nothing")
+        self.nonsense = of(channel.unary_unary, "Nonsense")
+        self.peek = of(channel.unary_unary, "Peek", INTERNAL.full_name)
 
 
 @dataclass
@@ -292,35 +294,39 @@ class Front:
     @asynccontextmanager
     async def revived(self) -> AsyncIterator[None]:
         """A new process of the service, so to say, at the address of the one that was stopped."""
-        issuer = self.upstream.issuer
-        server = Server(
-            name="revived",
-            registrations=registrations(self.servicer),
-            verifier=TokenVerifier({issuer.name: issuer.public_key}),
-            listen=[self.upstream.address],
-            ready=always_ready,
-            log=quiet(),
-        )
+        server = self.another(self.servicer, self.upstream.address)
         await server.start()
         try:
             yield
         finally:
             await server.stop(0)
 
+    def another(self, servicer: EchoServicer, listen: str) -> Server:
+        """One more server of the service, not started."""
+        issuer = self.upstream.issuer
+        return Server(
+            name="another",
+            registrations=registrations(servicer),
+            verifier=TokenVerifier({issuer.name: issuer.public_key}),
+            listen=[listen],
+            ready=always_ready,
+            log=quiet(),
+        )
+
     @property
     def stub(self) -> Stub:
-        """Calls through the gateway; each needs `metadata=front.as_writer`."""
-        return Stub(self.channel)
+        """Calls through the gateway, with the writer's key."""
+        return Stub(self.channel, metadata=self.as_writer, timeout=SECONDS)
 
     @property
     def as_reader(self) -> tuple[tuple[str, str], ...]:
         """Metadata with the reader's key."""
-        return (("authorization", f"Bearer {self.reader}"),)
+        return with_key(self.reader)
 
     @property
     def as_writer(self) -> tuple[tuple[str, str], ...]:
         """Metadata with the writer's key."""
-        return (("authorization", f"Bearer {self.writer}"),)
+        return with_key(self.writer)
 
     def headers(self, **more: str) -> dict[str, str]:
         """HTTP headers with the writer's key; underscores in names become hyphens."""
@@ -423,6 +429,11 @@ async def front(
 def quiet() -> Any:
     """A logger to nowhere; `Any`: structlog's type."""
     return json_lines("upstream", stream=StringIO())
+
+
+def with_key(key: str) -> tuple[tuple[str, str], ...]:
+    """Metadata with an API key."""
+    return (("authorization", f"Bearer {key}"),)
 
 
 async def eventually(holds: Callable[[], bool], within: float = SECONDS) -> None:

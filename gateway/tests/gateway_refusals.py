@@ -1,8 +1,12 @@
-"""What a refusal over HTTP says, read as a client reads it."""
+"""What a refusal says, read as a client reads it."""
 
 import base64
 
+import grpc
 import httpx
+import pytest
+from concord_chassis.call.failure import Failure, from_rpc_error
+from gateway_echo import Dynamic
 from google.rpc import error_details_pb2
 
 
@@ -32,3 +36,16 @@ def violations(response: httpx.Response) -> list[str]:
 def outcome(response: httpx.Response) -> tuple[int, str, object]:
     """HTTP status, Connect code and reason of an error response."""
     return response.status_code, response.json()["code"], info(response)["reason"]
+
+
+async def refused(call: Dynamic) -> Failure:
+    """The failure of a call that is refused, as its caller learns it."""
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        await (call if hasattr(call, "__await__") else call.read())
+    return from_rpc_error(error.value)
+
+
+async def refusal(call: Dynamic) -> tuple[str, str]:
+    """The names of the code and of the reason (ERROR_REASON_...) with which a call is refused."""
+    failure = await refused(call)
+    return failure.code.name, failure.reason.removeprefix("ERROR_REASON_")

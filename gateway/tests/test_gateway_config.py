@@ -2,13 +2,21 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from concord_chassis.call.identity import TokenVerifier
 from concord_chassis.config import ConfigError
 from concord_gateway import bootstrap
 from concord_gateway.config import Config, read
 from concord_gateway.errors import NoUpstreamError
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from gateway_echo import ECHO, INTERNAL, SECONDS, Request, front, write_issuer_key
+from gateway_echo import (
+    ECHO,
+    INTERNAL,
+    SECONDS,
+    EchoServicer,
+    Request,
+    front,
+    quiet,
+    write_issuer_key,
+)
 
 SMALLEST = {
     "GATEWAY_UPSTREAMS": "concord.graph=unix:/run/g,concord.search=10.0.0.1:1|10.0.0.2:2",
@@ -123,7 +131,7 @@ async def test_the_message_limit_is_the_configured_one(tmp_path: Path) -> None:
     """GATEWAY_MAX_MESSAGE_BYTES turns both doors."""
     async with front(tmp_path, max_message_bytes=2048) as door:
         request = Request(long_text="x" * 3000)
-        call = door.stub.say(request, metadata=door.as_writer, timeout=SECONDS)
+        call = door.stub.say(request)
 
         assert (await call.code()).name == "RESOURCE_EXHAUSTED"
         assert (await door.say({"longText": "x" * 3000})).status_code == 413
@@ -132,30 +140,15 @@ async def test_the_message_limit_is_the_configured_one(tmp_path: Path) -> None:
 async def test_the_token_carries_the_configured_name_and_life(tmp_path: Path) -> None:
     """GATEWAY_ISSUER_NAME, GATEWAY_TOKEN_TTL: services that know another name trust nothing."""
     async with front(tmp_path, issuer_name="stranger") as door:
-        call = door.stub.say(Request(act="x"), metadata=door.as_writer, timeout=SECONDS)
+        call = door.stub.say(Request(act="x"))
         assert (await call.code()).name == "UNAUTHENTICATED"
 
 
 async def test_replicas_take_turns(tmp_path: Path) -> None:
     """GATEWAY_UPSTREAMS with `|`: calls go to each of several addresses."""
-    from concord_chassis.server.server import Server
-    from concord_testing.serving import always_ready
-    from gateway_echo import EchoServicer, quiet, registrations
-
     async with front(tmp_path) as first:
-        issuer = first.upstream.issuer
         servicers = [EchoServicer(), EchoServicer()]
-        servers = [
-            Server(
-                name="replica",
-                registrations=registrations(servicer),
-                verifier=TokenVerifier({issuer.name: issuer.public_key}),
-                listen=["127.0.0.1:0"],
-                ready=always_ready,
-                log=quiet(),
-            )
-            for servicer in servicers
-        ]
+        servers = [first.another(servicer, "127.0.0.1:0") for servicer in servicers]
         for server in servers:
             await server.start()
         ports = [server.ports["127.0.0.1:0"] for server in servers]

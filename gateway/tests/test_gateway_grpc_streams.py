@@ -4,9 +4,10 @@ from collections.abc import AsyncIterator, Iterable
 
 import grpc
 import pytest
-from concord_chassis.call.failure import DETAILS_KEY, from_rpc_error
+from concord_chassis.call.failure import DETAILS_KEY
 from concord_chassis.call.requests import LONGEST_PAUSE
 from gateway_echo import SECONDS, Dynamic, Front, Request, Stub, eventually
+from gateway_refusals import refusal
 
 
 async def each(acts: Iterable[str]) -> AsyncIterator[Dynamic]:
@@ -28,17 +29,15 @@ async def read_out(call: Dynamic) -> None:
 
 async def test_every_shape_of_call_goes_through(door: Front) -> None:
     """W1: one request or many, one reply or many."""
-    terms = {"metadata": door.as_writer, "timeout": SECONDS}
-
-    assert (await door.stub.say(Request(act="one"), **terms)).text == "one"
-    assert await texts(door.stub.follow(Request(act="a"), **terms)) == ["0:a", "1:a", "2:a"]
-    assert (await door.stub.collect(each("abc"), **terms)).text == "a,b,c"
-    assert await texts(door.stub.converse(each("abc"), **terms)) == ["a", "b", "c"]
+    assert (await door.stub.say(Request(act="one"))).text == "one"
+    assert await texts(door.stub.follow(Request(act="a"))) == ["0:a", "1:a", "2:a"]
+    assert (await door.stub.collect(each("abc"))).text == "a,b,c"
+    assert await texts(door.stub.converse(each("abc"))) == ["a", "b", "c"]
 
 
 async def test_a_conversation_alternates(door: Front) -> None:
     """W1: a reply arrives before the next request is sent, not at the end."""
-    call = door.stub.converse(metadata=door.as_writer, timeout=SECONDS)
+    call = door.stub.converse()
     for act in ("first", "second"):
         await call.write(Request(act=act))
         assert act == (await call.read()).text
@@ -54,9 +53,7 @@ async def test_a_stream_that_fails_late_ends_with_the_services_own_error(door: F
     seen = []
     for call in (
         Stub(door.direct).follow(Request(act="refuse late"), metadata=fixed),
-        door.stub.follow(
-            Request(act="refuse late"), metadata=(*door.as_writer, *fixed), timeout=SECONDS
-        ),
+        door.stub.follow(Request(act="refuse late"), metadata=(*door.as_writer, *fixed)),
     ):
         assert (await call.read()).text == "first"
         with pytest.raises(grpc.aio.AioRpcError) as refused:
@@ -72,7 +69,7 @@ async def test_a_request_stream_that_is_refused_ends_with_the_services_own_error
     door: Front, name: str
 ) -> None:
     """W1: also when the caller has more to send."""
-    call = getattr(door.stub, name)(metadata=door.as_writer, timeout=SECONDS)
+    call = getattr(door.stub, name)()
     await call.write(Request(act="refuse"))
 
     assert grpc.StatusCode.FAILED_PRECONDITION is await call.code()
@@ -80,7 +77,7 @@ async def test_a_request_stream_that_is_refused_ends_with_the_services_own_error
 
 async def test_a_service_that_has_heard_enough_may_answer_early(door: Front) -> None:
     """W1: the reply arrives although the caller has not finished."""
-    call = door.stub.collect(metadata=door.as_writer, timeout=SECONDS)
+    call = door.stub.collect()
     await call.write(Request(act="enough"))
 
     assert (await call).text == "stopped early"
@@ -89,7 +86,7 @@ async def test_a_service_that_has_heard_enough_may_answer_early(door: Front) -> 
 async def test_a_cancelled_upload_is_never_taken_for_a_whole_one(door: Front) -> None:
     """W1, M6: the service sees the cancellation, not an early end of the stream."""
     for taken in (2, 4, 6, 8, 10):
-        call = door.stub.collect(metadata=door.as_writer, timeout=SECONDS)
+        call = door.stub.collect()
         await call.write(Request(act="a"))
         await call.write(Request(act="b"))
         await eventually(lambda expected=taken: door.servicer.taken == expected)  # type: ignore[misc]
@@ -114,7 +111,7 @@ async def test_a_vanished_uploader_is_never_taken_for_a_finished_one(door: Front
 
 async def test_cancelling_a_reply_stream_reaches_the_service(door: Front) -> None:
     """W1: nothing is produced for a reader who left."""
-    call = door.stub.follow(Request(act="flood"), metadata=door.as_writer)
+    call = door.stub.follow(Request(act="flood"))
     await call.read()
     call.cancel()
 
@@ -123,7 +120,7 @@ async def test_cancelling_a_reply_stream_reaches_the_service(door: Front) -> Non
 
 async def test_a_slow_reader_slows_the_service(door: Front) -> None:
     """W1: back-pressure reaches the producer; the gateway stores no more than a few buffers."""
-    call = door.stub.follow(Request(act="flood", long_text="x" * 10_000), metadata=door.as_writer)
+    call = door.stub.follow(Request(act="flood", long_text="x" * 10_000))
     await call.read()
     await asyncio.sleep(0.05)
     before = -1
@@ -141,7 +138,7 @@ async def test_a_slow_reader_who_leaves_is_no_bug(door: Front) -> None:
     """W1: a message that can no longer be written is the caller's end, not an INTERNAL of ours."""
     request = Request(act="flood", long_text="x" * 10_000)
     for _ in range(5):
-        call = door.stub.follow(request, metadata=door.as_writer)
+        call = door.stub.follow(request)
         await call.read()
         await asyncio.sleep(0.2)  # by now a write waits for the reader
         call.cancel()
@@ -152,14 +149,12 @@ async def test_a_slow_reader_who_leaves_is_no_bug(door: Front) -> None:
 
 async def test_a_message_above_the_limit_ends_a_request_stream(door: Front) -> None:
     """W2: in a stream each message counts; nothing is taken as whole."""
-    call = door.stub.collect(metadata=door.as_writer, timeout=SECONDS)
+    call = door.stub.collect()
     await call.write(Request(act="a"))
     await eventually(lambda: door.servicer.taken == 1)
     await call.write(Request(long_text="x" * (1 << 20)))
 
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await call
-    assert from_rpc_error(refused.value).reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
+    assert (await refusal(call))[1] == "MESSAGE_TOO_LARGE"
     await eventually(lambda: door.servicer.cut == ["a"])
     assert door.servicer.whole == []
 
@@ -168,7 +163,7 @@ async def test_a_message_above_the_limit_ends_a_request_stream(door: Front) -> N
 async def test_without_a_key_no_stream_opens(door: Front, name: str) -> None:
     """W6: UNAUTHENTICATED with its reason, and the service hears nothing."""
     request = Request(act="a") if name == "follow" else each("a")
-    call = getattr(door.stub, name)(request, timeout=SECONDS)
+    call = getattr(door.stub, name)(request, metadata=())
 
     assert grpc.StatusCode.UNAUTHENTICATED is await call.code()
     assert door.servicer.taken + door.servicer.written == 0
@@ -184,21 +179,19 @@ async def many(size: int) -> AsyncIterator[Dynamic]:
 async def test_an_uploader_in_full_flow_learns_why_it_is_refused(door: Front, wrong: str) -> None:
     """W1: gRPC's asyncio client hides a status that comes while it still sends."""
     expected = {
-        "key": "ERROR_REASON_CREDENTIAL_INVALID",
-        "size": "ERROR_REASON_MESSAGE_TOO_LARGE",
-        "away": "ERROR_REASON_UNAVAILABLE",
-        "method": "ERROR_REASON_METHOD_UNKNOWN",
-        "rule": "ERROR_REASON_PERMISSION_MISSING",
+        "key": "CREDENTIAL_INVALID",
+        "size": "MESSAGE_TOO_LARGE",
+        "away": "UNAVAILABLE",
+        "method": "METHOD_UNKNOWN",
+        "rule": "PERMISSION_MISSING",
     }
     metadata = {"key": (), "rule": door.as_reader}.get(wrong, door.as_writer)
     if wrong == "away":
         await door.upstream.server.stop(0)
     send = door.stub.nothing if wrong == "method" else door.stub.collect
 
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await send(many(1 << 21 if wrong == "size" else 1), metadata=metadata, timeout=SECONDS)
-
-    assert expected[wrong] == from_rpc_error(refused.value).reason
+    call = send(many(1 << 21 if wrong == "size" else 1), metadata=metadata)
+    assert (await refusal(call))[1] == expected[wrong]
 
 
 async def unpausing(seconds: float) -> AsyncIterator[Dynamic]:
@@ -215,30 +208,26 @@ async def test_an_uploader_that_sends_for_long_learns_why_it_is_refused(
 ) -> None:
     """W1: also when sending takes long, as on a busy machine: only a pause ends it."""
     expected = {
-        "key": "ERROR_REASON_CREDENTIAL_INVALID",
-        "rule": "ERROR_REASON_PERMISSION_MISSING",
-        "away": "ERROR_REASON_UNAVAILABLE",
+        "key": "CREDENTIAL_INVALID",
+        "rule": "PERMISSION_MISSING",
+        "away": "UNAVAILABLE",
     }
     metadata = {"key": (), "rule": door.as_reader}.get(wrong, door.as_writer)
     if wrong == "away":
         await door.upstream.server.stop(0)
 
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await door.stub.collect(unpausing(1.5 * LONGEST_PAUSE), metadata=metadata, timeout=SECONDS)
-
-    assert expected[wrong] == from_rpc_error(refused.value).reason
+    call = door.stub.collect(unpausing(1.5 * LONGEST_PAUSE), metadata=metadata)
+    assert (await refusal(call))[1] == expected[wrong]
 
 
 @pytest.mark.parametrize("name", ["follow", "collect", "converse"])
 async def test_a_service_that_dies_ends_its_streams(door: Front, name: str) -> None:
     """W1: UNAVAILABLE with its reason."""
     if name == "follow":
-        call = door.stub.follow(
-            Request(act="flood", long_text="x" * 10_000), metadata=door.as_writer
-        )
+        call = door.stub.follow(Request(act="flood", long_text="x" * 10_000))
         await call.read()
     else:
-        call = getattr(door.stub, name)(metadata=door.as_writer)
+        call = getattr(door.stub, name)()
         await call.write(Request(act="hang"))
         await eventually(lambda: door.servicer.taken == 1)
     await door.upstream.server.stop(0)

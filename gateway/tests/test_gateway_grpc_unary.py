@@ -3,7 +3,7 @@ import json
 
 import grpc
 import pytest
-from concord_chassis.call.failure import DETAILS_KEY, from_rpc_error
+from concord_chassis.call.failure import DETAILS_KEY
 from concord_gateway.credentials import new_key
 from gateway_echo import (
     BRIEF,
@@ -16,7 +16,9 @@ from gateway_echo import (
     Request,
     Stub,
     eventually,
+    with_key,
 )
+from gateway_refusals import refusal, refused
 from google.rpc import error_details_pb2, status_pb2
 
 
@@ -26,14 +28,9 @@ def rich_status(error: grpc.aio.AioRpcError) -> tuple[object, ...]:
     return error.code(), error.details(), found[DETAILS_KEY]
 
 
-def reason_of(error: grpc.aio.AioRpcError) -> str:
-    """The machine-readable reason of an error."""
-    return from_rpc_error(error).reason
-
-
 async def test_a_call_goes_through_as_the_principal_of_its_key(door: Front) -> None:
     """W1, design Identity: the key becomes a token that names space, principal, kind, scopes."""
-    reply = await door.stub.say(Request(act="caller"), metadata=door.as_writer, timeout=SECONDS)
+    reply = await door.stub.say(Request(act="caller"))
 
     assert reply.text == "('space-a', 'writer', 'HUMAN', ['echo:read', 'echo:write'])"
 
@@ -44,9 +41,7 @@ async def test_a_rich_error_arrives_byte_for_byte_as_from_the_service(door: Fron
     with pytest.raises(grpc.aio.AioRpcError) as direct:
         await Stub(door.direct).say(Request(act="refuse"), metadata=fixed)
     with pytest.raises(grpc.aio.AioRpcError) as through:
-        await door.stub.say(
-            Request(act="refuse"), metadata=(*door.as_writer, *fixed), timeout=SECONDS
-        )
+        await door.stub.say(Request(act="refuse"), metadata=(*door.as_writer, *fixed))
 
     assert rich_status(direct.value) == rich_status(through.value)
     status = status_pb2.Status.FromString(rich_status(through.value)[2])
@@ -58,83 +53,52 @@ async def test_a_rich_error_arrives_byte_for_byte_as_from_the_service(door: Fron
 
 async def test_a_services_bug_is_told_as_the_service_tells_it(door: Front) -> None:
     """W1: nothing is added to what the service let out."""
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await door.stub.say(Request(act="bug"), metadata=door.as_writer, timeout=SECONDS)
+    failure = await refused(door.stub.say(Request(act="bug")))
 
-    assert refused.value.code() == grpc.StatusCode.INTERNAL
-    assert reason_of(refused.value) == "ERROR_REASON_INTERNAL"
-    assert SECRET not in str(refused.value)
+    assert (failure.code, failure.reason) == (grpc.StatusCode.INTERNAL, "ERROR_REASON_INTERNAL")
+    assert SECRET not in failure.message
 
 
 @pytest.mark.parametrize(
-    "metadata",
+    "values",
     [
         (),
-        (("authorization", ""),),
-        (("authorization", "Bearer "),),
-        (("authorization", f"Bearer {new_key()}"),),
-        (("authorization", f"Basic {new_key()}"),),
-        (("authorization", "Bearer ck_short"),),
-        (("authorization", "Bearer eyJhbGciOiJFZERTQSJ9.e30.c2ln"),),
+        ("",),
+        ("Bearer ",),
+        (f"Bearer {new_key()}",),
+        (f"Basic {new_key()}",),
+        ("Bearer ck_short",),
+        ("Bearer eyJhbGciOiJFZERTQSJ9.e30.c2ln",),
+        ("Bearer {reader}", "Bearer {writer}"),
+        ("Bearer {token}",),
     ],
 )
 async def test_without_a_key_of_ours_nothing_goes_through(
-    door: Front, metadata: tuple[tuple[str, str], ...]
+    door: Front, values: tuple[str, ...]
 ) -> None:
-    """W6: UNAUTHENTICATED with its reason."""
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await door.stub.say(Request(act="x"), metadata=metadata, timeout=SECONDS)
+    """W6: UNAUTHENTICATED with its reason. A call that presents two keys names nobody, and even a
+    token that the services would trust opens no front door."""
+    known = {"reader": door.reader, "writer": door.writer}
+    known["token"] = door.upstream.issuer.mint(WRITER)
+    metadata = tuple(("authorization", value.format_map(known)) for value in values)
 
-    assert refused.value.code() == grpc.StatusCode.UNAUTHENTICATED
-    assert reason_of(refused.value) == "ERROR_REASON_CREDENTIAL_INVALID"
-
-
-async def test_two_credentials_are_none(door: Front) -> None:
-    """W6: a call that presents two keys names nobody."""
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await door.stub.say(
-            Request(act="x"), metadata=(*door.as_reader, *door.as_writer), timeout=SECONDS
-        )
-
-    assert refused.value.code() == grpc.StatusCode.UNAUTHENTICATED
-
-
-async def test_a_token_from_outside_is_not_accepted(door: Front) -> None:
-    """W6, design Identity: even a token that the services would trust opens no front door."""
-    token = door.upstream.issuer.mint(WRITER)
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await door.stub.say(
-            Request(act="x"), metadata=(("authorization", f"Bearer {token}"),), timeout=SECONDS
-        )
-
-    assert refused.value.code() == grpc.StatusCode.UNAUTHENTICATED
+    assert await refusal(door.stub.say(Request(act="x"), metadata=metadata)) == (
+        "UNAUTHENTICATED",
+        "CREDENTIAL_INVALID",
+    )
 
 
 async def test_scopes_are_judged_by_the_service(door: Front) -> None:
     """W1: the gateway decides nothing; the service's refusal arrives with its permission."""
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await door.stub.change(Request(act="x"), metadata=door.as_reader, timeout=SECONDS)
+    failure = await refused(door.stub.change(Request(act="x"), metadata=door.as_reader))
 
-    failure = from_rpc_error(refused.value)
     assert failure.reason == "ERROR_REASON_PERMISSION_MISSING"
     assert failure.metadata == {"permission": "echo:write"}
 
 
 async def test_methods_for_services_alone_are_out_of_reach(door: Front) -> None:
     """Design 3: `feed:all` is held by services; no key opens its methods."""
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await door.stub.peek(Request(act="x"), metadata=door.as_writer, timeout=SECONDS)
-
-    assert refused.value.code() == grpc.StatusCode.PERMISSION_DENIED
-
-
-async def test_an_unknown_method_has_a_reason(door: Front) -> None:
-    """W1: UNIMPLEMENTED with ERROR_REASON_METHOD_UNKNOWN."""
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await door.stub.nonsense(Request(act="x"), metadata=door.as_writer, timeout=SECONDS)
-
-    assert refused.value.code() == grpc.StatusCode.UNIMPLEMENTED
-    assert reason_of(refused.value) == "ERROR_REASON_METHOD_UNKNOWN"
+    assert (await refusal(door.stub.peek(Request(act="x"))))[0] == "PERMISSION_DENIED"
 
 
 async def test_metadata_goes_both_ways_without_what_concerns_one_hop(door: Front) -> None:
@@ -163,14 +127,14 @@ async def test_metadata_goes_both_ways_without_what_concerns_one_hop(door: Front
 
 async def test_the_deadline_goes_on_as_what_remains(door: Front) -> None:
     """W1, design 4: the service knows how long its caller will wait."""
-    reply = await door.stub.say(Request(act="deadline"), metadata=door.as_writer, timeout=20.0)
+    reply = await door.stub.say(Request(act="deadline"), timeout=20.0)
 
     assert 5 < float(reply.text) < 20.5  # gRPC rounds
 
 
 async def test_a_call_without_a_deadline_gets_the_default(door: Front) -> None:
     """Design 4: each outgoing call has an explicit deadline (GATEWAY_DEADLINE)."""
-    reply = await door.stub.say(Request(act="deadline"), metadata=door.as_writer)
+    reply = await door.stub.say(Request(act="deadline"), timeout=None)
 
     assert DEADLINE - 20 < float(reply.text) < DEADLINE + 0.5  # gRPC rounds
 
@@ -178,9 +142,8 @@ async def test_a_call_without_a_deadline_gets_the_default(door: Front) -> None:
 async def test_a_deadline_that_passes_cuts_the_service_short(door: Front) -> None:
     """W1: DEADLINE_EXCEEDED for the caller, and the service stops working for nobody."""
     for seconds in BRIEF:
-        with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await door.stub.say(Request(act="hang"), metadata=door.as_writer, timeout=seconds)
-        assert refused.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+        call = door.stub.say(Request(act="hang"), timeout=seconds)
+        assert await call.code() is grpc.StatusCode.DEADLINE_EXCEEDED
         if door.servicer.said:
             break
 
@@ -189,7 +152,7 @@ async def test_a_deadline_that_passes_cuts_the_service_short(door: Front) -> Non
 
 async def test_cancelling_reaches_the_service(door: Front) -> None:
     """W1: the service stops when the caller does."""
-    call = door.stub.say(Request(act="hang"), metadata=door.as_writer, timeout=SECONDS)
+    call = door.stub.say(Request(act="hang"))
     await eventually(lambda: door.servicer.said == 1)
     call.cancel()
 
@@ -197,43 +160,29 @@ async def test_cancelling_reaches_the_service(door: Front) -> None:
 
 
 async def test_a_request_above_the_limit_is_refused_with_its_reason(door: Front) -> None:
-    """W2: RESOURCE_EXHAUSTED with ERROR_REASON_MESSAGE_TOO_LARGE."""
+    """W2: RESOURCE_EXHAUSTED with ERROR_REASON_MESSAGE_TOO_LARGE; above 16 MiB, of which nothing
+    gets in, gRPC itself refuses."""
     fits = Request(act="echo", long_text="x" * ((1 << 20) - 100))
-    reply = await door.stub.say(fits, metadata=door.as_writer, timeout=SECONDS)
-    assert Reply(text="echo", echoed=fits) == reply
+    assert Reply(text="echo", echoed=fits) == await door.stub.say(fits)
 
     for mebibytes in (1, 15):
-        with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await door.stub.say(
-                Request(long_text="x" * (mebibytes << 20)), metadata=door.as_writer, timeout=SECONDS
-            )
-
-        assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
-        assert DETAILS_KEY in dict(refused.value.trailing_metadata() or ())
-        assert reason_of(refused.value) == "ERROR_REASON_MESSAGE_TOO_LARGE"
-
-
-async def test_a_request_far_above_the_limit_never_gets_in(door: Front) -> None:
-    """W2: above 16 MiB gRPC itself refuses, with RESOURCE_EXHAUSTED too."""
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await door.stub.say(
-            Request(long_text="x" * (17 << 20)), metadata=door.as_writer, timeout=SECONDS
-        )
-
-    assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+        call = door.stub.say(Request(long_text="x" * (mebibytes << 20)))
+        assert await refusal(call) == ("RESOURCE_EXHAUSTED", "MESSAGE_TOO_LARGE")
+        assert DETAILS_KEY in dict(await call.trailing_metadata())
+    call = door.stub.say(Request(long_text="x" * (17 << 20)))
+    assert await call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
 async def test_a_service_that_is_down_is_unavailable_in_our_words(door: Front) -> None:
     """W1: UNAVAILABLE with its reason, no socket's name in the text; and back when it is back."""
     await door.upstream.server.stop(0)
 
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await door.stub.say(Request(act="x"), metadata=door.as_writer, timeout=SECONDS)
+    failure = await refused(door.stub.say(Request(act="x")))
 
-    assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
-    assert reason_of(refused.value) == "ERROR_REASON_UNAVAILABLE"
+    assert failure.code is grpc.StatusCode.UNAVAILABLE
+    assert failure.reason == "ERROR_REASON_UNAVAILABLE"
     for inner in ("unix:", "sock", "connect"):
-        assert inner not in (refused.value.details() or "")
+        assert inner not in failure.message
     assert "upstream failed" in door.logged.getvalue()
 
     codes = {await says(door)}
@@ -246,32 +195,25 @@ async def test_a_service_that_is_down_is_unavailable_in_our_words(door: Front) -
 
 async def says(door: Front) -> grpc.StatusCode:
     """How a call ends now."""
-    call = door.stub.say(Request(act="x"), metadata=door.as_writer, timeout=SECONDS)
-    code: grpc.StatusCode = await call.code()
+    code: grpc.StatusCode = await door.stub.say(Request(act="x")).code()
     return code
 
 
 async def test_a_service_killed_in_mid_call_is_unavailable(door: Front) -> None:
     """W1: the caller of a call that the service lost learns it at once."""
-    call = door.stub.say(Request(act="hang"), metadata=door.as_writer, timeout=SECONDS)
+    call = door.stub.say(Request(act="hang"))
     await eventually(lambda: door.servicer.said == 1)
     await door.upstream.server.stop(0)
 
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await call
-    assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
-    assert reason_of(refused.value) == "ERROR_REASON_UNAVAILABLE"
+    assert await refusal(call) == ("UNAVAILABLE", "UNAVAILABLE")
 
 
 async def test_what_no_service_sees_is_logged_without_the_key(door: Front) -> None:
     """W6: a refusal leaves a line with its reason and request id, and no credential."""
     stray = new_key()
-    with pytest.raises(grpc.aio.AioRpcError):
-        await door.stub.say(
-            Request(act="x"),
-            metadata=(("authorization", f"Bearer {stray}"), ("x-request-id", "r-2")),
-            timeout=SECONDS,
-        )
+    await refused(
+        door.stub.say(Request(act="x"), metadata=(*with_key(stray), ("x-request-id", "r-2")))
+    )
 
     text = door.logged.getvalue()
     assert "ERROR_REASON_CREDENTIAL_INVALID" in text

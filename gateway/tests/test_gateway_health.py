@@ -85,7 +85,7 @@ async def test_a_gateway_that_can_let_nobody_in_is_not_serving(door: Front) -> N
 
 async def test_a_gateway_that_knows_keys_serves_what_answers(door: Front) -> None:
     """W1, W7: for a minute after governance's last answer known keys are let in."""
-    await door.stub.say(Request(), metadata=door.as_writer, timeout=SECONDS)
+    await door.stub.say(Request())
     await door.governance.server.stop(0)
 
     assert await health_of(door, ECHO.full_name) == SERVING
@@ -93,9 +93,9 @@ async def test_a_gateway_that_knows_keys_serves_what_answers(door: Front) -> Non
 
 async def test_an_unknown_service_is_not_found(door: Front) -> None:
     """W1: as the standard says, NOT_FOUND for a check and SERVICE_UNKNOWN for a watch."""
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
+    with pytest.raises(grpc.aio.AioRpcError) as error:
         await health_of(door, "nobody.v1.NobodyService")
-    assert refused.value.code() == grpc.StatusCode.NOT_FOUND
+    assert error.value.code() == grpc.StatusCode.NOT_FOUND
 
     stub = health_pb2_grpc.HealthStub(door.channel)
     watch = stub.Watch(health_pb2.HealthCheckRequest(service="nobody.v1.NobodyService"))
@@ -122,7 +122,7 @@ async def test_a_watcher_hears_changes_and_the_end(tmp_path: Path) -> None:
 async def test_stopping_lets_a_call_under_way_end(tmp_path: Path) -> None:
     """W1: the gateway drains; a call gets its grace, and no new one is taken."""
     async with front(tmp_path) as door:
-        call = door.stub.collect(metadata=door.as_writer, timeout=SECONDS)
+        call = door.stub.collect()
         await call.write(Request(act="a"))
         await eventually(lambda: door.servicer.taken == 1)
         stopping = asyncio.create_task(door.gateway.stop(SECONDS))

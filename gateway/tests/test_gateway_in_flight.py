@@ -4,9 +4,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import grpc
-import pytest
-from concord_chassis.call.failure import Failure, from_rpc_error
+from concord_chassis.call.failure import Failure
 from gateway_echo import ECHO, SECONDS, Dynamic, Front, Request, Stub, eventually, front
+from gateway_refusals import refusal, refused
 from google.rpc import error_details_pb2
 
 HANG = Request(act="hang")
@@ -24,23 +24,22 @@ async def under_way(door: Front, calls: list[Dynamic]) -> AsyncIterator[None]:
         await eventually(lambda: door.servicer.hanging == 0)
 
 
-async def refusal(call: Dynamic) -> Failure:
+async def overload(call: Dynamic) -> Failure:
     """Why the call was refused."""
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await (call if hasattr(call, "__await__") else call.read())
-    assert grpc.StatusCode.RESOURCE_EXHAUSTED is refused.value.code()
-    return from_rpc_error(refused.value)
+    failure = await refused(call)
+    assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+    return failure
 
 
 async def test_a_key_that_has_all_its_calls_under_way_is_refused_the_next(tmp_path: Path) -> None:
     """W7: at once, with what was reached and when to come again; other keys go on, and so does
     this one when a call has ended."""
     async with front(tmp_path, calls_per_key=3) as door:
-        calls = [door.stub.say(HANG, metadata=door.as_writer) for _ in range(3)]
+        calls = [door.stub.say(HANG) for _ in range(3)]
         async with under_way(door, calls):
-            found = await refusal(door.stub.say(Request(act="x"), metadata=door.as_writer))
+            found = await overload(door.stub.say(Request(act="x")))
             others = await door.stub.say(Request(act="x"), metadata=door.as_reader)
-        again = await door.stub.say(Request(act="x"), metadata=door.as_writer, timeout=SECONDS)
+        again = await door.stub.say(Request(act="x"))
 
     assert (found.reason, found.retry_after) == ("ERROR_REASON_OVERLOADED", 1.0)
     assert found.metadata == {"limit": "calls", "max": "3"}
@@ -60,10 +59,10 @@ async def test_a_key_has_fewer_streams_than_calls_and_fewer_exports_than_streams
         calls = [stub.export(HANG, **mine), *(stub.collect(hanging(), **mine) for _ in range(2))]
         async with under_way(door, calls):
             over = [
-                await refusal(stub.export(HANG, **mine)),
-                await refusal(stub.follow(HANG, **mine)),
-                await refusal(stub.collect(hanging(), **mine)),
-                await refusal(stub.converse(hanging(), **mine)),
+                await overload(stub.export(HANG, **mine)),
+                await overload(stub.follow(HANG, **mine)),
+                await overload(stub.collect(hanging(), **mine)),
+                await overload(stub.converse(hanging(), **mine)),
             ]
             plain = await stub.say(Request(act="x"), **mine)
             others = stub.export(Request(act="y"), metadata=door.as_reader)
@@ -76,10 +75,10 @@ async def test_a_key_has_fewer_streams_than_calls_and_fewer_exports_than_streams
 async def test_one_more_export_of_a_key_is_refused(tmp_path: Path) -> None:
     """W7: two by default, while its other streams go on."""
     async with front(tmp_path) as door:
-        calls = [door.stub.export(HANG, metadata=door.as_writer) for _ in range(2)]
+        calls = [door.stub.export(HANG) for _ in range(2)]
         async with under_way(door, calls):
-            found = await refusal(door.stub.export(HANG, metadata=door.as_writer))
-            stream = door.stub.follow(Request(act="y"), metadata=door.as_writer)
+            found = await overload(door.stub.export(HANG))
+            stream = door.stub.follow(Request(act="y"))
             assert (await stream.read()).text == "0:y"
 
     assert found.metadata == {"limit": "exports", "max": "2"}
@@ -100,7 +99,7 @@ async def test_http_and_grpc_share_a_keys_places(tmp_path: Path) -> None:
         ]
         async with under_way(door, posts):
             answer = await door.say({"act": "x"})
-            found = await refusal(door.stub.say(Request(act="x"), metadata=door.as_writer))
+            found = await overload(door.stub.say(Request(act="x")))
 
     info = {each["type"]: each["debug"] for each in answer.json()["details"]}
     assert (answer.status_code, found.reason) == (429, "ERROR_REASON_OVERLOADED")
@@ -113,18 +112,15 @@ async def test_all_keys_together_have_a_limit_too(tmp_path: Path) -> None:
     async with front(tmp_path, calls=2) as door:
         calls = [door.stub.say(HANG, metadata=each) for each in (door.as_writer, door.as_reader)]
         async with under_way(door, calls):
-            found = await refusal(door.stub.say(Request(act="x"), metadata=door.as_reader))
+            found = await overload(door.stub.say(Request(act="x"), metadata=door.as_reader))
 
     assert found.metadata == {"limit": "calls_of_all", "max": "2"}
 
 
 async def test_an_unknown_method_is_named_so_without_a_key(door: Front) -> None:
     """W1: UNIMPLEMENTED, as whoever probes for a service expects, not "send a key"."""
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await door.stub.nonsense(Request(), timeout=SECONDS)
-
-    assert grpc.StatusCode.UNIMPLEMENTED is refused.value.code()
-    assert from_rpc_error(refused.value).reason == "ERROR_REASON_METHOD_UNKNOWN"
+    call = door.stub.nonsense(Request(), metadata=())
+    assert await refusal(call) == ("UNIMPLEMENTED", "METHOD_UNKNOWN")
 
 
 async def test_a_rush_is_answered_or_refused_with_a_reason(tmp_path: Path) -> None:

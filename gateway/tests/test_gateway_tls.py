@@ -59,7 +59,7 @@ async def test_both_addresses_speak_tls(tmp_path: Path) -> None:
         with pytest.raises(httpx.ConnectError):
             await over_http(door, stranger)
         with pytest.raises(grpc.aio.AioRpcError) as plain:
-            await door.stub.say(Request(act="echo"), metadata=door.as_writer, timeout=SECONDS)
+            await door.stub.say(Request(act="echo"))
         with pytest.raises(httpx.RemoteProtocolError):
             await door.http.get("/health")
 

@@ -13,7 +13,7 @@ from gateway_echo import SECONDS, Front, Request, front
 
 
 async def _code_of_a_call(door: Front) -> grpc.StatusCode:
-    call = door.stub.say(Request(act="echo"), metadata=door.as_writer, timeout=SECONDS)
+    call = door.stub.say(Request(act="echo"))
     code: grpc.StatusCode = await call.code()
     return code
 
@@ -37,7 +37,7 @@ async def test_a_call_to_a_service_that_vanished_ends_unavailable(
                     assert code is grpc.StatusCode.UNAVAILABLE
 
             between.vanish()
-            call = door.stub.follow(Request(act="hang"), metadata=door.as_writer)
+            call = door.stub.follow(Request(act="hang"))
             with pytest.raises(grpc.aio.AioRpcError) as lost:
                 async with asyncio.timeout(SECONDS):
                     await call.read()
