@@ -2,7 +2,6 @@
 
 import random
 import time
-from collections.abc import Sequence
 
 from concord.graph.v1.memory_pb2 import ListMemoriesRequest
 from concord.search.v1.search_pb2 import (
@@ -15,13 +14,15 @@ from concord.type.v1.type_pb2 import Consistency, Memory
 from concord_client.client import Client
 
 from tests.chaos.growing_import import BATCH, GrowingImport
+from tests.chaos.reading import every_page
 
 CAUGHT_UP_WITHIN = 120.0
 
 
 def check(client: Client, job: GrowingImport, draw: random.Random, *, sample: int = 12) -> None:
     """Every acknowledged memory is there once and is found; nothing else is; no half batch."""
-    listed = _listed(client)
+    request = ListMemoriesRequest(page_size=200)
+    listed: list[Memory] = every_page(client.memory.ListMemories, request, "memories")
     by_id = {memory.id: memory for memory in listed}
     assert len(by_id) == len(listed), "an id twice"
     places = job.places()
@@ -50,17 +51,6 @@ def caught_up(client: Client, token: str) -> GetIndexStatusResponse:
             return status
         time.sleep(0.02)
     raise AssertionError(f"the index did not catch up: {status}")
-
-
-def _listed(client: Client) -> Sequence[Memory]:
-    listed: list[Memory] = []
-    request = ListMemoriesRequest(page_size=200)
-    while True:
-        page = client.memory.ListMemories(request)
-        listed += page.memories
-        if not page.next_page_token:
-            return listed
-        request.page_token = page.next_page_token
 
 
 def _check_whole_batches(places: set[int], total: int) -> None:

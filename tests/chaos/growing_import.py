@@ -1,19 +1,15 @@
 """An import that is cut off again and again, and what it was told was remembered."""
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from concord.graph.v1.memory_pb2 import (
-    BATCH_OUTCOME_CREATED,
-    BatchAddMemoriesRequest,
-    BatchAddMemoriesResponse,
-    BatchHeader,
-)
+from concord.graph.v1.memory_pb2 import BATCH_OUTCOME_CREATED, BatchAddMemoriesResponse
 from concord.type.v1.type_pb2 import Memory
 from concord_client.client import Client
 
 from tests.bench import sentences
+from tests.bench.filling import requests
 
 BATCH = 200
 
@@ -70,13 +66,7 @@ class GrowingImport:
         return {memory.content: at for at, memory in enumerate(self.memories)}
 
     def _sent(self, client: Client, number: int, request_id: str) -> BatchAddMemoriesResponse:
-        reply = client.memory.BatchAddMemories(self._requests(number, request_id), timeout=60.0)
+        memories = self.memories[number * BATCH : (number + 1) * BATCH]
+        reply = client.memory.BatchAddMemories(requests(request_id, memories), timeout=60.0)
         assert not reply.errors
         return reply
-
-    def _requests(self, number: int, request_id: str) -> Iterator[BatchAddMemoriesRequest]:
-        memories = self.memories[number * BATCH : (number + 1) * BATCH]
-        header = BatchHeader(request_id=request_id, memory_count=len(memories))
-        yield BatchAddMemoriesRequest(header=header)
-        for memory in memories:
-            yield BatchAddMemoriesRequest(memory=memory)

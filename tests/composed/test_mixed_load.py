@@ -7,15 +7,7 @@ from collections import Counter
 
 import pytest
 
-from tests.composed.mixed_load import (
-    ask,
-    decide,
-    governed_space,
-    nothing_lost,
-    nothing_unauthorised,
-    nothing_under_way,
-    remember,
-)
+from tests.composed.mixed_load import demand_whole, governed_space, in_use
 from tests.composed.using import CONTAINERS, compose, folder, system, until_serving
 from tests.e2e.running_system import fresh_spaces
 
@@ -31,11 +23,9 @@ async def test_random_kills_under_mixed_load() -> None:
     """Must hold: nothing acknowledged is lost, nothing unauthorised is there, the index equals
     graph after quiet, and every proposal is in a lawful state."""
     at, seed = system(), random.randrange(1 << 30)
-    draw, stop, killed = random.Random(seed), asyncio.Event(), Counter[str]()
+    draw, killed = random.Random(seed), Counter[str]()
     async with governed_space(await fresh_spaces(folder())) as space:
-        async with asyncio.TaskGroup() as group:
-            for work in (remember, decide, ask):
-                group.create_task(work(space, stop))
+        async with in_use(space):
             for _ in range(KILLS):
                 await asyncio.sleep(draw.uniform(0.2, 5.0))
                 container = draw.choice(CONTAINERS)
@@ -43,11 +33,7 @@ async def test_random_kills_under_mixed_load() -> None:
                 await compose("kill", "--signal", "KILL", container)
                 await compose("start", container)
                 await until_serving(at)
-            stop.set()
-        async with asyncio.timeout(QUIET_WITHIN):
-            await nothing_under_way(space)
-        await nothing_lost(space)
-        findings = await nothing_unauthorised(space)
+        findings = await demand_whole(space, QUIET_WITHIN)
     print(
         f"{killed.total()} kills ({dict(killed)}, seed {seed}): {len(space.memories)} memories and "
         f"{len(space.values)} values acknowledged, {findings} executed in the log, "

@@ -12,15 +12,7 @@ from concord_client.credentials import Certificates, Target
 from concord_embedded.distributed_secrets import CONTAINER_USER
 from concord_testing.certificates import pair
 
-from tests.composed.mixed_load import (
-    ask,
-    decide,
-    governed_space,
-    nothing_lost,
-    nothing_unauthorised,
-    nothing_under_way,
-    remember,
-)
+from tests.composed.mixed_load import demand_whole, governed_space, in_use
 from tests.composed.using import (
     BACK_WITHIN,
     add,
@@ -53,16 +45,9 @@ async def test_two_of_each_service_are_one_system() -> None:
     async with overlaid(DEPLOY / "compose.replicas.yaml"), AsyncExitStack() as spaces:
         await until_serving(system())  # the gateway stayed: it has to find those that are new
         space = await spaces.enter_async_context(governed_space(await fresh_spaces(folder())))
-        stop = asyncio.Event()
-        async with asyncio.TaskGroup() as group:
-            for work in (remember, decide, ask):
-                group.create_task(work(space, stop))
+        async with in_use(space):
             await asyncio.sleep(USED_FOR)
-            stop.set()
-        async with asyncio.timeout(BACK_WITHIN):
-            await nothing_under_way(space)
-        await nothing_lost(space)
-        assert await nothing_unauthorised(space) >= len(space.values) > 0
+        assert await demand_whole(space, BACK_WITHIN) >= len(space.values) > 0
         assert space.searches
         assert await confirmers(space.agent.stubs) == CONFIRMERS
 
