@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -14,6 +15,7 @@ from contextlib import closing
 from importlib.metadata import distribution
 from pathlib import Path
 from resource import RLIMIT_FSIZE, setrlimit
+from typing import Any
 
 import pytest
 from concord_embedded.data_directory import DataDirectory
@@ -45,6 +47,35 @@ def told_to_people(stderr: str) -> list[str]:
     return [line for line in stderr.splitlines() if not line.startswith(slow)]
 
 
+def in_a_process(data: Path, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Run a `concord up` from its own Python on; `more`: of `subprocess.run`."""
+    return subprocess.run(
+        [*COMMAND, "up", "--data", str(data), "--port", "0"],
+        **{"env": clean_environ(), **more},
+        capture_output=True,
+        text=True,
+        timeout=STOP_WITHIN,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def left_behind(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data directory of a system that remembered something and has stopped."""
+    folder = tmp_path_factory.mktemp("left")
+    (folder / "one.jsonl").write_text('{"content": "Tea is at four."}\n', "utf-8")
+    with spawned(folder / "data") as system:
+        told(system, "import", str(folder / "one.jsonl"))
+        system.stop()
+    return folder / "data"
+
+
+@pytest.fixture
+def left(left_behind: Path, tmp_path: Path) -> DataDirectory:
+    """A copy of it."""
+    return DataDirectory(shutil.copytree(left_behind, tmp_path / "data"))
+
+
 @pytest.fixture
 def taken_port() -> Iterator[int]:
     """A port that somebody listens on."""
@@ -64,15 +95,7 @@ def test_a_start_loads_only_what_it_uses() -> None:
 
 def test_a_disk_without_room_is_a_sentence(tmp_path: Path) -> None:
     """Must hold: on a disk without room the start says so and what to do, without a traceback."""
-    ended = subprocess.run(
-        [*COMMAND, "up", "--data", str(tmp_path / "data")],
-        env=clean_environ(),
-        capture_output=True,
-        text=True,
-        timeout=STOP_WITHIN,
-        check=False,
-        preexec_fn=lambda: setrlimit(RLIMIT_FSIZE, (0, 0)),
-    )
+    ended = in_a_process(tmp_path / "data", preexec_fn=lambda: setrlimit(RLIMIT_FSIZE, (0, 0)))
 
     assert "make room for it, or choose another directory with --data" in sentence_of(ended)
 
@@ -100,21 +123,16 @@ def test_it_says_where_it_is_and_stops_on_sigterm(tmp_path: Path) -> None:
     assert told["url"].startswith("127.0.0.1:")
 
 
-def test_sigint_stops_it_too(tmp_path: Path) -> None:
-    """W4 Ctrl-C is a clean stop."""
-    with spawned(tmp_path / "data") as system:
-        assert system.stop(signal.SIGINT) == 0
-
-
 def test_it_leaves_private_files_and_no_sockets(tmp_path: Path) -> None:
-    """W6 Only their owner can read its files, and its sockets are removed at its end."""
+    """W6 W4 Only their owner can read its files, Ctrl-C is a clean stop too, and its sockets are
+    removed at its end."""
     with spawned(tmp_path / "data") as system:
         sockets = Path((system.data / "runtime").read_text("utf-8"))
         assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
         assert {path.name for path in sockets.iterdir()} == {
             *("dissonance.sock", "graph.sock", "governance.sock", "search.sock")
         }
-        assert system.stop() == 0
+        assert system.stop(signal.SIGINT) == 0
 
     assert not sockets.exists()
     assert stat.S_IMODE(system.data.stat().st_mode) == 0o700
@@ -140,47 +158,33 @@ def test_a_second_up_on_the_same_data_is_refused(tmp_path: Path) -> None:
         assert system.process.is_alive()
 
 
-def test_a_corrupt_store_is_a_sentence(tmp_path: Path) -> None:
+def test_a_corrupt_store_is_a_sentence(left: DataDirectory) -> None:
     """Must hold: a damaged graph file is named, and nothing is overwritten."""
-    with spawned(tmp_path / "data") as system:
-        system.stop()
-    store = tmp_path / "data" / "graph" / "graph.db"
+    store = left.graph_store
     store.write_bytes(b"not a database, but something else entirely" * 100)
     before = store.read_bytes()
 
-    told = refused(tmp_path / "data", "--port", "0")
+    told = refused(left.root, "--port", "0")
 
     assert str(store) in told
     assert store.read_bytes() == before
 
 
-def test_a_store_that_is_gone_is_not_taken_for_an_empty_one(tmp_path: Path) -> None:
+def test_a_store_that_is_gone_is_not_taken_for_an_empty_one(left: DataDirectory) -> None:
     """Must hold: with an index made from it, a missing graph file is a sentence."""
-    with spawned(tmp_path / "data") as system:
-        told(system, "add", "Something to find.")
-        system.stop()
-    store = tmp_path / "data" / "graph" / "graph.db"
-    store.unlink()
+    left.graph_store.unlink()
 
-    complaint = refused(tmp_path / "data", "--port", "0")
-
-    assert f"{store} is gone" in complaint
-    assert not store.exists()
+    assert f"{left.graph_store} is gone" in refused(left.root, "--port", "0")
+    assert not left.graph_store.exists()
 
 
-def test_a_store_that_another_program_holds_is_a_sentence(tmp_path: Path) -> None:
+def test_a_store_that_another_program_holds_is_a_sentence(left: DataDirectory) -> None:
     """Must hold: a store file that another program has locked ends the start with a sentence."""
-    with spawned(tmp_path / "data") as system:
-        system.stop()
-    store = tmp_path / "data" / "graph" / "graph.db"
-    other = sqlite3.connect(store, isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
-    try:
-        told = refused(tmp_path / "data", "--port", "0")
-    finally:
-        other.close()
+    with closing(sqlite3.connect(left.graph_store, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        told = refused(left.root, "--port", "0")
 
-    assert f"cannot open {store}" in told
+    assert f"cannot open {left.graph_store}" in told
     assert "not in use" in told
 
 
@@ -196,26 +200,17 @@ def test_another_programs_database_is_a_sentence(tmp_path: Path) -> None:
     assert "graph.db" in refused(tmp_path / "data", "--port", "0")
 
 
-def test_an_index_of_another_model_is_a_sentence(tmp_path: Path) -> None:
+def test_an_index_of_another_model_is_a_sentence(left: DataDirectory) -> None:
     """S10 Must hold: vectors of two models are never mixed."""
-    with spawned(tmp_path / "data") as system:
-        told(system, "import", str(_one_memory(tmp_path)))
-        system.stop()
-    (stamp,) = (tmp_path / "data" / "index").rglob("stamp.json")
+    (stamp,) = left.index.rglob("stamp.json")
     content = json.loads(stamp.read_bytes())
     content["model"]["revision"] = "0" * 64
     stamp.write_text(json.dumps(content), "utf-8")
 
-    complaint = refused(tmp_path / "data", "--port", "0")
+    complaint = refused(left.root, "--port", "0")
 
     assert "the two are never mixed" in complaint
-    assert str(tmp_path / "data" / "index") in complaint
-
-
-def _one_memory(folder: Path) -> Path:
-    path = folder / "one.jsonl"
-    path.write_text('{"content": "Tea is at four."}\n', "utf-8")
-    return path
+    assert str(left.index) in complaint
 
 
 def test_damaged_model_weights_are_a_sentence(tmp_path: Path) -> None:
@@ -233,14 +228,8 @@ def test_damaged_model_weights_are_a_sentence(tmp_path: Path) -> None:
             (tmp_path / file).write_bytes(weights)
     path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
 
-    ended = subprocess.run(
-        [*COMMAND, "up", "--data", str(tmp_path / "data"), "--port", "0"],
-        env=clean_environ() | {"PYTHONPATH": path},  # which Python reads as it starts
-        capture_output=True,
-        text=True,
-        timeout=STOP_WITHIN,
-        check=False,
-    )
+    # Python reads the path as it starts.
+    ended = in_a_process(tmp_path / "data", env=clean_environ() | {"PYTHONPATH": path})
     complaint = sentence_of(ended)
 
     assert "is not the model it should be: its SHA-256 is" in complaint
