@@ -10,6 +10,7 @@ from concord.search.v1 import search_pb2
 from concord_mcp.tool import Argument, Json, Shape, Tool
 from concord_mcp.tools.notes import after_adding, after_weighing, what_is_stated
 from concord_mcp.tools.parts import (
+    CONFLICT,
     EDGE,
     MEMORY,
     NAMES_OF_ENDS,
@@ -17,6 +18,7 @@ from concord_mcp.tools.parts import (
     as_of,
     end,
     limit,
+    part_of,
     texts,
     truth,
 )
@@ -117,7 +119,7 @@ WEIGHED: Shape = {
     "why": "explanation.relevance_reason",
     "clashes": ("clashes", {"says": "statement", "class": "conflict_class"}),
 }
-WEIGHED_IN_SHORT: Shape = {name: WEIGHED[name] for name in ("id", "edge_id", "says", "clashes")}
+WEIGHED_IN_SHORT = part_of(WEIGHED, "id", "edge_id", "says", "clashes")
 
 
 SEARCH_MEMORIES = Tool(
@@ -249,15 +251,7 @@ DISSONANCE_CHECK = Tool(
         "status": "status",
         "conflicts": (
             "conflicts",
-            {
-                "id": "id",
-                "class": "conflict_class",
-                "state": "state",
-                "first": ("first", {"id": "id", "says": "statement"}),
-                "second": ("second", {"id": "id", "says": "statement"}),
-                "confidence": "confidence",
-                "why": "rule",
-            },
+            {**CONFLICT, "confidence": "confidence", "why": "rule"},
         ),
         "node": "node_status",
         "known_conflict_ids": "earlier_conflict_ids",

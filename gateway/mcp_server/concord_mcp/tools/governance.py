@@ -8,21 +8,14 @@ from concord.governance.v1 import audit_pb2, proposal_pb2
 
 from concord_mcp.arguments import refused
 from concord_mcp.tool import Argument, Json, Shape, Tool
-from concord_mcp.tools.parts import GAVE_WAY, limit, texts
+from concord_mcp.tools.parts import CONFLICT, GAVE_WAY, limit, texts
 from concord_mcp.tools.proposing import SMF_PROPOSE, STANDS
 
 TWO_IDS = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
 
-CONFLICT: Shape = {
-    "id": "id",
-    "class": "conflict_class",
-    "state": "state",
-    "first": ("first", {"id": "id", "says": "statement"}),
-    "second": ("second", {"id": "id", "says": "statement"}),
-    "etag": "etag",
-}
+VERSION: Shape = {**CONFLICT, "etag": "etag"}
 REVIEWED: Shape = {
-    "conflict": ("conflict", CONFLICT),
+    "conflict": ("conflict", VERSION),
     "proposal_id": "proposal_id",
     "dependent_ids": "dependent_ids",
     "gave_way": GAVE_WAY,
@@ -112,7 +105,7 @@ LIST_CONFLICTS = Tool(
     "DissonanceService.ListConflicts",
     "Use when you want to see where the memory disagrees with itself.",
     (Argument("states", "states"), Argument("item_ids", "item_ids"), limit()),
-    {"conflicts": ("conflicts", CONFLICT)},
+    {"conflicts": ("conflicts", VERSION)},
     lists="conflicts",
 )
 

@@ -13,8 +13,9 @@ from concord_mcp.arguments import at_path, refused
 from concord_mcp.calls import Calls, Refusal
 from concord_mcp.tool import Argument, Json, Tool
 from concord_mcp.tools.notes import GET_MEMORY
-from concord_mcp.tools.parts import ETAG, GAVE_WAY, MEMORY, as_of, limit
+from concord_mcp.tools.parts import ETAG, GAVE_WAY, MEMORY, as_of, limit, part_of
 
+LISTED = part_of(MEMORY, "id", "content", "kind", "tags", "domain", "created", "superseded")
 _LINKS = re.compile(r"Supersedes: \[\[memory:")
 
 LIST_MEMORIES = Tool(
@@ -33,30 +34,11 @@ LIST_MEMORIES = Tool(
         as_of(),
     ),
     {
-        "memories": (
-            "memories",
-            {
-                "id": "id",
-                "content": "content",
-                "kind": "kind",
-                "tags": "tags",
-                "domain": "domain",
-                "created": "create_time",
-                "superseded": "supersession.is_superseded",
-            },
-        ),
+        "memories": ("memories", LISTED),
         "next_page_token": "next_page_token",
     },
     lists="memories",
-    brief=(
-        "memories",
-        {
-            "id": "id",
-            "content": "content",
-            "created": "create_time",
-            "superseded": "supersession.is_superseded",
-        },
-    ),
+    brief=("memories", part_of(LISTED, "id", "content", "created", "superseded")),
     aliases={"include_obsolete": "include_superseded"},
 )
 

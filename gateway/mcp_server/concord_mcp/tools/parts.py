@@ -54,6 +54,20 @@ EDGE: Shape = {
 }
 
 
+CONFLICT: Shape = {
+    "id": "id",
+    "class": "conflict_class",
+    "state": "state",
+    "first": ("first", {"id": "id", "says": "statement"}),
+    "second": ("second", {"id": "id", "says": "statement"}),
+}
+
+
+def part_of(shape: Shape, *names: str) -> Shape:
+    """Some fields of a shape."""
+    return {name: shape[name] for name in names}
+
+
 def as_of(path: str = "as_of") -> Argument:
     """The argument for reads as of a valid time, as it is known now."""
 
