@@ -15,10 +15,10 @@ ROOT = Path(__file__).parents[1]
 MOST_LINES, MOST_FILES = 400, 25
 GENERATED = "protos/gen/"
 ROOMS = {
-    "deploy/embedded": 2680,
+    "deploy/embedded": 2504,
     "deploy/neo4j": 304,
     "gateway/client": 23782,
-    "gateway/concord_gateway": 3585,
+    "gateway/concord_gateway": 3451,
     "gateway/mcp_server": 3039,
     "protos/concord": 7897,
     "services/dissonance": 11554,

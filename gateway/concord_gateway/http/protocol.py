@@ -61,10 +61,10 @@ class Connection(H11Protocol):
     """A caller's connection."""
 
     # The other arguments are uvicorn's own.
-    def __init__(self, *args: Any, config: Config, **named: Any) -> None:
+    def __init__(self, *args: Any, settings: Config, **named: Any) -> None:
         super().__init__(*args, **named)
         self.conn = _OneLength(h11.SERVER)
-        self._config = config
+        self._settings = settings
         self._awaited: object = None  # the part of a request that the timer is of
         self._timer: asyncio.TimerHandle | None = None
         self._is_overdue = False
@@ -72,7 +72,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
         """Starts the timer of the headers, or refuses a connection above the limit."""
         super().connection_made(transport)
-        most = most_connections(self._config.http_connections)
+        most = most_connections(self._settings.http_connections)
         if len(self.connections) > most:
             self._end_with(overloaded("connections", most, f"{most} connections are open here."))
         else:
@@ -109,9 +109,9 @@ class Connection(H11Protocol):
         if state is self._awaited or self.transport.is_closing():
             return
         if state is h11.IDLE:
-            self._await(state, self._config.http_header_seconds)
+            self._await(state, self._settings.http_header_seconds)
         elif state is h11.SEND_BODY:
-            self._await(state, self._config.http_body_seconds)
+            self._await(state, self._settings.http_body_seconds)
         else:
             self._await(state, 0)
 

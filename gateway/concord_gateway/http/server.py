@@ -38,7 +38,7 @@ class HttpServer:
             server_header=False,
             proxy_headers=False,
             ws="none",
-            http=cast("type[asyncio.Protocol]", partial(Connection, config=config)),
+            http=cast("type[asyncio.Protocol]", partial(Connection, settings=config)),
             timeout_keep_alive=math.ceil(config.http_header_seconds),
             ssl_certfile=tls.certificate if tls else None,
             ssl_keyfile=tls.key if tls else None,
