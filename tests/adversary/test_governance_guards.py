@@ -31,7 +31,7 @@ from concord_governance.domain import actions, entries, framing
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import ProposalTooLarge
 from concord_governance.domain.proposals import FramingCheck, Status
-from concord_governance.ports.graph import Preview, PrincipalKeys
+from concord_governance.ports.graph import Preview
 from concord_governance.usecases import (
     decision_guards,
     decisions,
@@ -39,6 +39,7 @@ from concord_governance.usecases import (
     ledger_commands,
     proposals,
 )
+from concord_governance.usecases.decision_guards import LoggedKeys
 from concord_graph.usecases.governed import apply as governed_changes
 from concord_graph.usecases.governed import undo_conflicts
 from concord_graph.usecases.write import cascade
@@ -153,14 +154,14 @@ def _burning_nothing(patch: pytest.MonkeyPatch) -> None:
 
 def _believing(patch: pytest.MonkeyPatch) -> None:
     """Let the agent's key fill both slots where governance looks."""
-    real = decisions.Decisions._principal_keys
+    real = decisions.Decisions._keys_of
 
-    async def agent_twice(self: decisions.Decisions, space: str) -> PrincipalKeys:
+    async def agent_twice(self: decisions.Decisions, space: str) -> LoggedKeys:
         found = await real(self, space)
         human = replace(found.genesis.human, public_key=found.genesis.agent.public_key)
         return replace(found, genesis=replace(found.genesis, human=human))
 
-    patch.setattr(decisions.Decisions, "_principal_keys", agent_twice)
+    patch.setattr(decisions.Decisions, "_keys_of", agent_twice)
 
 
 def _trusting_any_new_key(patch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,7 @@ def genesis_payload(
     agent: tuple[str, bytes],
     human: tuple[str, bytes],
     governance_key: bytes,
+    create_time: datetime | None = None,
 ) -> bytes:
     """Return the bytes that both slots sign; `agent` and `human`: principal and public key."""
     slots = {
@@ -73,7 +74,7 @@ def genesis_payload(
             "space": space,
             "slots": slots,
             "governance_key": _base64url(governance_key),
-            "create_time": format_time(datetime.now(UTC)),
+            "create_time": format_time(create_time or datetime.now(UTC)),
         }
     )
 
@@ -84,6 +85,7 @@ def sign_genesis(
     agent: Signer,
     human: Signer,
     governance_key: bytes,
+    create_time: datetime | None = None,
 ) -> bytes:
     """Return a space's genesis record (JSON), signed by both slots; `governance_key` is public.
 
@@ -95,6 +97,7 @@ def sign_genesis(
         agent=(agent.principal, agent.public_key),
         human=(human.principal, human.public_key),
         governance_key=governance_key,
+        create_time=create_time,
     )
     return sign_envelope(GENESIS_TYPE, payload, [agent.key, human.key])
 
