@@ -23,7 +23,7 @@ ROOMS = {
     "protos/concord": 7897,
     "services/dissonance": 11554,
     "services/governance": 8850,
-    "services/graph": 26025,
+    "services/graph": 24966,
     "services/libs/attestation": 1828,
     "services/libs/chassis": 4416,
     "services/libs/concepts": 665,
