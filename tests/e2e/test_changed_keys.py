@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from concord.type.v1 import type_pb2
+from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.ports.graph import PrincipalKeys
-from concord_governance.usecases.decisions import Decisions
 from governed_steps import follower_held, key_change
 from governed_world import (
     AGENT,
@@ -46,15 +46,15 @@ async def test_keys_read_before_a_change_judge_nothing_after_it(
     change of a key fits, and then the envelope is not judged by the old one."""
     other = await party.propose(edge_action())
     change, new = await key_change(party, HUMAN)
-    real = Decisions._principal_keys
+    real = GraphClient.principal_keys
 
-    async def read_then_changed(self: Decisions, space: str) -> PrincipalKeys:
+    async def read_then_changed(self: GraphClient, space: str) -> PrincipalKeys | None:
         found = await real(self, space)
-        monkeypatch.setattr(Decisions, "_principal_keys", real)
+        monkeypatch.setattr(GraphClient, "principal_keys", real)
         await party.decide(change)
         return found
 
-    monkeypatch.setattr(Decisions, "_principal_keys", read_then_changed)
+    monkeypatch.setattr(GraphClient, "principal_keys", read_then_changed)
 
     failure = await refused(party.approve(other, HUMAN))
 

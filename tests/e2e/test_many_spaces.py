@@ -24,7 +24,8 @@ from concord_embedded import Running
 from concord_governance.domain.access import MOST_SPACES
 from concord_governance.usecases import graph_feed
 from concord_governance.usecases import spaces as making
-from concord_graph.servicer.feed import Context, FeedServicer
+from concord_graph.servicer.calls import Context
+from concord_graph.servicer.feed import FeedServicer
 from concord_testing.command_line import CommandLine
 from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import SECONDS
