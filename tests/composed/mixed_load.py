@@ -68,7 +68,7 @@ async def in_use(space: Space) -> AsyncIterator[None]:
     """Agents write, decide and search while the block runs."""
     stop = asyncio.Event()
     async with asyncio.TaskGroup() as group:
-        for work in (_remember, _decide, _ask):
+        for work in (remember, decide, ask):
             group.create_task(work(space, stop))
         yield
         stop.set()
@@ -80,12 +80,12 @@ async def demand_whole(space: Space, quiet_within: float) -> int:
     decisions were executed.
     """
     async with asyncio.timeout(quiet_within):
-        await _nothing_under_way(space)
-    await _nothing_lost(space)
-    return await _nothing_unauthorised(space)
+        await nothing_under_way(space)
+    await nothing_lost(space)
+    return await nothing_unauthorised(space)
 
 
-async def _remember(space: Space, stop: asyncio.Event) -> None:
+async def remember(space: Space, stop: asyncio.Event) -> None:
     """Add one memory after the other."""
     number = 0
     while not stop.is_set():
@@ -94,7 +94,7 @@ async def _remember(space: Space, stop: asyncio.Event) -> None:
         space.memories[made.memory.id] = made.memory.content
 
 
-async def _decide(space: Space, stop: asyncio.Event) -> None:
+async def decide(space: Space, stop: asyncio.Event) -> None:
     """Let both principals agree on one value after the other."""
     number = 0
     while not stop.is_set():
@@ -127,7 +127,7 @@ async def _taken(space: Space, step: Any, request_id: str) -> Any:
     return await answered(lambda: space.agent.take(step))
 
 
-async def _ask(space: Space, stop: asyncio.Event) -> None:
+async def ask(space: Space, stop: asyncio.Event) -> None:
     """Search; what is found was written by somebody of this space."""
     while not stop.is_set():
         query = search_pb2.SearchRequest(query="Which lamp is green?")
@@ -136,7 +136,7 @@ async def _ask(space: Space, stop: asyncio.Event) -> None:
         space.searches += 1
 
 
-async def _nothing_under_way(space: Space) -> None:
+async def nothing_under_way(space: Space) -> None:
     """Return once the index equals graph, and every proposal is in a lawful state."""
     while True:
         found = await answered(
@@ -159,7 +159,7 @@ async def _statuses(space: Space) -> set[int]:
         request.page_token = found.next_page_token
 
 
-async def _nothing_lost(space: Space) -> None:
+async def nothing_lost(space: Space) -> None:
     """Check that everything acknowledged is there as it was written."""
     for memory_id, content in space.memories.items():
         request = memory_pb2.GetMemoryRequest(id=memory_id)
@@ -175,7 +175,7 @@ async def _nothing_lost(space: Space) -> None:
         assert held.edge.edge_type == type_pb2.EDGE_TYPE_CONSTITUTIVE
 
 
-async def _nothing_unauthorised(space: Space) -> int:
+async def nothing_unauthorised(space: Space) -> int:
     """Check the log offline, and the store against it; return how many decisions were executed."""
     parts = space.agent.stubs.audit.ExportAuditLog(audit_pb2.ExportAuditLogRequest())
     lines = b"".join([part.lines async for part in parts]).splitlines(keepends=True)
