@@ -146,7 +146,7 @@ async def test_an_index_that_applied_nothing_yet_agrees_through_no_change(tmp_pa
     """S10 It is compared through the last change that it applied, not with all that graph has."""
     async with run(tmp_path, WordEmbedder()) as running:
         await followed(running, await running.add(Memory(id="m1", content="tea")))
-        index = running.app._follow._context.index
+        index = running.app._index
         epoch = (await index.states())["default"].epoch
         await index.begin("default", "another store's")
         await index.begin("default", epoch)
