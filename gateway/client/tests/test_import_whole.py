@@ -8,11 +8,11 @@ from shutil import rmtree
 from typing import Any
 
 import pytest
-from concord_client.importers import jsonl, markdown, table
-from concord_client.importers.chat import transcript
-from concord_client.importers.exports import graphiti, hindsight, letta, mcp_memory, mem0
+from concord_client.importers import table
+from concord_client.importers.chat.turns import MARKS
 from concord_client.importers.form import Format, Origin
 from concord_client.importers.formats import read
+from concord_client.importers.note_keys import KEYS
 from concord_client.importers.outcome import Draft, Outcome, Remark
 from google.protobuf.json_format import MessageToDict
 from hypothesis import HealthCheck, Phase, given, settings
@@ -33,18 +33,35 @@ TIME = re.compile(r"[-\d.,:/tz+]+|am|pm")
 """Parts of times and numbers, which are kept by their value."""
 _LINK_MARKS = re.compile(r"[\[\]|#]")
 _ESCAPE = re.compile(r'\\(?:u[0-9a-f]{4}|["\\/bfnrt])')
+JSON_MARKUP = re.compile(
+    r'"(?:[^"\\]|\\.)*"\s*:\s*null\b|\bnull\b|["{}\[\],:]|\\(?:u[0-9a-fA-F]{4}|.)'
+)
+"""What JSON defines as markup: a field without a value (null), the signs of structure, escapes."""
+CHAT_MARKUP = re.compile(rf"{JSON_MARKUP.pattern}|{MARKS.pattern}")
+"""That of JSON, and the colons, brackets and dashes around the time and the speaker in plain text,
+with the invisible marks of messengers."""
+TABLE_MARKUP = re.compile(r'\A\ufeff?sep=.|[",;\t|#\ufeff]|\\(?=")|\[\[(?:memory:)?|\]\]')
+"""Delimiters, quotes, the signs of a tag and a link; and in the first row the names of columns."""
+NOTE_MARKUP = re.compile(
+    r"^ {0,3}#+[ \t]|[ \t]#+[ \t]*$|^ {0,3}=+[ \t]*$"  # marks of headings
+    rf"|^---[ \t]*$|^\.\.\.[ \t]*$|^(?:{'|'.join(sorted(KEYS))})[ \t]*(?=:)"  # of front matter
+    r"|(?<=: )~[ \t]*$|:(?=\s|$)|[\[\]{},\"'&*!|>-]|\\[tn]|\\(?=[\"\\])"  # signs of YAML
+    r"|(?<=\[\[)[^\[\]|#\n]*(?=[|#])|!(?=\[\[)"  # a link's target, which becomes an id
+    r"|(?<=\]\()(?:<[^<>\n]*>|[^\s()]*)",
+    re.MULTILINE,
+)
 FORMS: dict[str, tuple[st.SearchStrategy[Files], Format | Origin, re.Pattern[str]]] = {
-    "notes": (notes(), Format.MARKDOWN, markdown.MARKUP),
-    "JSON Lines": (json_lines(), Format.JSONL, jsonl.MARKUP),
-    "CSV": (tables(), Format.CSV, table.MARKUP),
-    "chat, plain text": (transcripts(), Format.CHAT, transcript.MARKUP),
-    **{f"chat, {each}": (talks(each), Format.CHAT, transcript.MARKUP) for each in TALKS},
-    "mem0": (exports_of_mem0(), Origin.MEM0, mem0.MARKUP),
-    "graphiti": (exports_of_graphiti(), Origin.GRAPHITI, graphiti.MARKUP),
-    "MCP memory": (exports_of_mcp_memory(), Origin.MCP_MEMORY, mcp_memory.MARKUP),
-    "Letta": (agent_files(), Origin.LETTA, letta.MARKUP),
-    "Hindsight": (exports_of_hindsight(), Origin.HINDSIGHT, hindsight.MARKUP),
-    "JSON list": (lists_of_memories(), Format.JSONL, jsonl.MARKUP),
+    "notes": (notes(), Format.MARKDOWN, NOTE_MARKUP),
+    "JSON Lines": (json_lines(), Format.JSONL, JSON_MARKUP),
+    "CSV": (tables(), Format.CSV, TABLE_MARKUP),
+    "chat, plain text": (transcripts(), Format.CHAT, CHAT_MARKUP),
+    **{f"chat, {each}": (talks(each), Format.CHAT, CHAT_MARKUP) for each in TALKS},
+    "mem0": (exports_of_mem0(), Origin.MEM0, JSON_MARKUP),
+    "graphiti": (exports_of_graphiti(), Origin.GRAPHITI, JSON_MARKUP),
+    "MCP memory": (exports_of_mcp_memory(), Origin.MCP_MEMORY, JSON_MARKUP),
+    "Letta": (agent_files(), Origin.LETTA, JSON_MARKUP),
+    "Hindsight": (exports_of_hindsight(), Origin.HINDSIGHT, JSON_MARKUP),
+    "JSON list": (lists_of_memories(), Format.JSONL, JSON_MARKUP),
 }
 
 

@@ -8,9 +8,6 @@ from typing import Any
 from concord_client.importers.outcome import Defect, ItemUnreadable, LeftOut, as_text
 from concord_client.importers.text_file import read_text
 
-MARKUP = r'"(?:[^"\\]|\\.)*"\s*:\s*null\b|\bnull\b|["{}\[\],:]|\\(?:u[0-9a-fA-F]{4}|.)'
-"""What JSON defines as markup: a field without a value (null), the signs of structure, escapes."""
-
 
 def values(path: Path) -> Iterator[tuple[int, Any] | Defect]:
     """Yield (0, the document's value), or (number, value) of each line; a Defect for a bad one."""

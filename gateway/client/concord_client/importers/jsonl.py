@@ -1,7 +1,6 @@
 """Reads JSON Lines: one object per line, the protobuf JSON of `concord.type.v1.Memory`."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
@@ -60,8 +59,6 @@ SET_BY_GRAPH = frozenset(
     ]
 )
 """Fields of a memory that no writer states."""
-MARKUP = re.compile(document.MARKUP)
-"""The form's markup is JSON's."""
 
 
 def read_jsonl(path: Path) -> Iterator[Outcome]:

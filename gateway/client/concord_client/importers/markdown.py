@@ -19,7 +19,7 @@ from concord_client.importers.front_matter import (
 )
 from concord_client.importers.headings import Part
 from concord_client.importers.note import STATUS, NoteText, note_of
-from concord_client.importers.note_keys import KEYS, MOST_FACTS, facts_of, importance_of, kind_of
+from concord_client.importers.note_keys import MOST_FACTS, facts_of, importance_of, kind_of
 from concord_client.importers.outcome import (
     MAX_CONTENT,
     MAX_ITEM_BYTES,
@@ -44,17 +44,6 @@ from concord_client.importers.vault import (
 )
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-
-
-MARKUP = re.compile(
-    r"^ {0,3}#+[ \t]|[ \t]#+[ \t]*$|^ {0,3}=+[ \t]*$"  # marks of headings
-    rf"|^---[ \t]*$|^\.\.\.[ \t]*$|^(?:{'|'.join(sorted(KEYS))})[ \t]*(?=:)"  # of front matter
-    r"|(?<=: )~[ \t]*$|:(?=\s|$)|[\[\]{},\"'&*!|>-]|\\[tn]|\\(?=[\"\\])"  # signs of YAML
-    r"|(?<=\[\[)[^\[\]|#\n]*(?=[|#])|!(?=\[\[)"  # a link's target, which becomes an id
-    r"|(?<=\]\()(?:<[^<>\n]*>|[^\s()]*)",
-    re.MULTILINE,
-)
-"""What the form defines as markup, where it becomes a field, a link or a part of its own."""
 
 
 def read_markdown(path: Path) -> Iterator[Outcome]:

@@ -1,8 +1,7 @@
 """The outcome of reading one item of an import: a draft, a defect, or what was left out.
 
 No importer drops a word silently (spec W8): each character of a file that is not blank is in a
-memory, in the text of a `Defect` or `LeftOut`, or markup of the file's form. Each importer's
-`MARKUP` is the pattern of what its form defines as markup.
+memory, in the text of a `Defect` or `LeftOut`, or markup of the file's form.
 """
 
 import json

@@ -43,9 +43,6 @@ from concord_client.importers.spelling import contract_name
 from concord_client.importers.text_file import read_sheet
 
 SUFFIXES = (".csv", ".tsv")
-MARKUP = re.compile(r'\A\ufeff?sep=.|[",;\t|#\ufeff]|\\(?=")|\[\[(?:memory:)?|\]\]')
-"""The form's markup: delimiters, quotes, the signs of a tag and a link; and in the first row the
-names in `COLUMNS`."""
 _CONTENT = ("content", *TEXTS, "memory", "note", "notes", "fact")
 _LISTS = ("tags", "concepts", "surfaces_when")
 _CHAT = frozenset([*SPEAKERS, *TEXTS, *TIMES, *SESSIONS, *CONVERSATIONS])

@@ -1,15 +1,13 @@
 """Reads a transcript in any of the known forms."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from concord_client.importers import document
 from concord_client.importers.chat.conversations import Conversation, conversations, is_conversation
 from concord_client.importers.chat.plain import lines_of, paragraphs
 from concord_client.importers.chat.records import Record, turn_of
-from concord_client.importers.chat.turns import MARKS, Sessions, Turn
+from concord_client.importers.chat.turns import Sessions, Turn
 from concord_client.importers.document import read_value, united
 from concord_client.importers.outcome import (
     Defect,
@@ -24,11 +22,6 @@ from concord_client.importers.text_file import read_text
 
 NOTHING: Mapping[str, object] = {}
 LINES_SUFFIXES = (".jsonl", ".ndjson")
-
-
-MARKUP = re.compile(rf"{document.MARKUP}|{MARKS.pattern}")
-"""The markup of transcripts: that of JSON, and the colons, brackets and dashes around the time and
-the speaker in plain text, with the invisible marks of messengers."""
 
 
 def read_chat(path: Path, session: str = "") -> Iterator[Outcome]:

@@ -11,7 +11,6 @@ from typing import Any
 
 from concord.type.v1 import type_pb2
 
-from concord_client.importers import document
 from concord_client.importers.document import beside, list_at, object_at, united, values
 from concord_client.importers.jsonl import memory_of
 from concord_client.importers.outcome import (
@@ -33,8 +32,6 @@ _LISTS = {
 }
 
 
-MARKUP = re.compile(document.MARKUP)
-"""The form's markup is JSON's."""
 _EMBEDDING = re.compile(r"\w*embedding")
 _Reader = Callable[[dict[str, Any], list[LeftOut]], dict[str, Any]]
 

@@ -1,21 +1,17 @@
 """Reads memories of Hindsight (`hindsight-api` 0.4 to 0.10): the replies of its list and recall."""
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from concord.type.v1.type_pb2 import Memory
 
-from concord_client.importers import document
 from concord_client.importers.document import beside, list_at
 from concord_client.importers.exports.items import ReadItem, read_export
 from concord_client.importers.jsonl import memory_of
 from concord_client.importers.outcome import ItemUnreadable, LeftOut, Outcome
 from concord_client.importers.rfc3339 import rfc3339
 
-MARKUP = re.compile(document.MARKUP)
-"""The form's markup is JSON's."""
 _LISTS = ("items", "results", "memories")
 _BEGUN = ("occurred_start", "mentioned_at", "date")
 

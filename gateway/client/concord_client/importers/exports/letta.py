@@ -1,13 +1,11 @@
 """Reads agent files of Letta (`.af`, letta 0.8 to 0.11; and those of 0.6 with `core_memory`)."""
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from concord.type.v1.type_pb2 import Memory
 
-from concord_client.importers import document
 from concord_client.importers.chat.records import turn_of
 from concord_client.importers.chat.turns import Sessions
 from concord_client.importers.document import beside, list_at
@@ -15,8 +13,6 @@ from concord_client.importers.exports.items import ReadItem, read_export
 from concord_client.importers.jsonl import memory_of
 from concord_client.importers.outcome import ItemUnreadable, LeftOut, Outcome, as_text
 
-MARKUP = re.compile(document.MARKUP)
-"""The form's markup is JSON's."""
 _BLOCKS = ("blocks", "core_memory")
 
 

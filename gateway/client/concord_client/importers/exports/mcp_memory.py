@@ -9,14 +9,11 @@ from typing import Any
 
 from concord.type.v1.type_pb2 import Memory
 
-from concord_client.importers import document
 from concord_client.importers.document import beside, list_at
 from concord_client.importers.exports.items import ReadItem, read_export
 from concord_client.importers.jsonl import memory_of
 from concord_client.importers.outcome import ItemUnreadable, LeftOut, Outcome
 
-MARKUP = re.compile(document.MARKUP)
-"""The form's markup is JSON's."""
 _LISTS = ("entities", "relations")
 
 

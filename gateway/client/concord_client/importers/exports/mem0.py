@@ -5,7 +5,6 @@ them as `results` or `memories`, and with the triples of the graph memory as `re
 """
 
 import hashlib
-import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any
 
 from concord.type.v1.type_pb2 import Memory
 
-from concord_client.importers import document
 from concord_client.importers.document import beside, list_at, object_at, united
 from concord_client.importers.exports.items import ReadItem, read_export
 from concord_client.importers.jsonl import memory_of
@@ -21,8 +19,6 @@ from concord_client.importers.outcome import ItemUnreadable, LeftOut, Outcome, a
 from concord_client.importers.rfc3339 import rfc3339
 
 MEMORIES = ("results", "memories")
-MARKUP = re.compile(document.MARKUP)
-"""The form's markup is JSON's."""
 COMPUTED = "value that Mem0 computes"
 _COMPUTED = ("hash", "score", "embedding", "vector")
 _RELATED = ("relationship", "relation")
