@@ -2,7 +2,6 @@
 
 import json
 import stat
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,38 +16,19 @@ from concord_client.cli.session import Session
 from concord_client.trust import digests
 from concord_client.trust.review import ReviewError, review
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import Spawned, spawned
+from concord_testing.up_process import Spawned
 from google.protobuf.json_format import ParseDict
 from odd_numbers import OTHER, WHOLE
-from two_signers import agreed, approved, enrolled, environ_of, met, parsed, proposal, typed
+from two_signers import agreed, approved, environ_of, met, parsed, proposal, typed
 
 EXECUTED = proposal_pb2.PROPOSAL_STATUS_EXECUTED
 PENDING = proposal_pb2.PROPOSAL_STATUS_PENDING
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the user's keys and memory of the system are kept."""
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(scope="module")
-def governed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
-    """A running system whose spaces these tests govern."""
-    with spawned(tmp_path_factory.mktemp("reviewed") / "data") as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def environ(governed: Spawned, home: Path) -> dict[str, str]:
-    """What the user's commands run with."""
-    return environ_of(governed, home)
-
-
-@pytest.fixture(scope="module")
-def concord(environ: dict[str, str]) -> CommandLine:
-    """The command line of somebody who holds both keys and has enrolled them."""
-    return enrolled(environ)
+def concord(signers: CommandLine) -> CommandLine:
+    """The command line of both principals."""
+    return signers
 
 
 @pytest.fixture(scope="module")
