@@ -44,10 +44,7 @@ async def kept_and_anew(
 
 
 def moved(before: Mapping[str, Standing], after: Mapping[str, Standing]) -> set[str]:
-    """Return the items that are superseded from another time on, or no longer.
-
-    Without those that consent has fixed since, or no longer fixes: the feed does not name them.
-    """
+    """Return the items that are superseded from another time on, or no longer."""
     pairs = {
         item_id: (before.get(item_id, UNTOUCHED), after.get(item_id, UNTOUCHED))
         for item_id in before.keys() | after.keys()
@@ -55,7 +52,7 @@ def moved(before: Mapping[str, Standing], after: Mapping[str, Standing]) -> set[
     return {
         item_id
         for item_id, (was, now) in pairs.items()
-        if was.superseded_from != now.superseded_from and was.is_fixed == now.is_fixed
+        if was.superseded_from != now.superseded_from
     }
 
 

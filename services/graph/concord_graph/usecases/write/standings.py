@@ -61,7 +61,7 @@ async def settle(tx: Surroundings, before: Item | None, after: Item, time: int) 
     if isinstance(after, Edge) and not is_drawn(before, after):
         edges.append(after.id)
     affected |= await _stating(tx, edges)
-    await settling.settle({*affected, *more})
+    affected |= await settling.settle({*affected, *more})
     affected.pop(after.id, None)
     return affected
 
@@ -122,6 +122,7 @@ class Settling:
         self._kept: dict[str, Standing] = {}
         self._now: dict[str, Standing] = {}
         self._flagged: set[str] = set()
+        self._moved: dict[str, ItemKind] = {}
         self._rows = Rows(tx)
 
     async def has_neighbours(self, item: Edge | Memory) -> bool:
@@ -176,8 +177,11 @@ class Settling:
             more |= near.former | near.following
         return affected, more
 
-    async def settle(self, ids: Collection[str]) -> None:
-        """Work out how these items stand, and the memories that state a changed edge; store it."""
+    async def settle(self, ids: Collection[str]) -> Affected:
+        """Work out how these items stand, and the memories that state a changed edge; store it.
+
+        Return those that are superseded from another time on, or no longer.
+        """
         await self._look_at(ids)
         await self._settle_flags()
         edges = self._edges(ids)
@@ -191,6 +195,7 @@ class Settling:
         await self._settle_flags()
         await self._settle_memories(memories)
         await self._put([memory.id for memory in memories if self._is_changed(memory.id)])
+        return self._moved
 
     def _edges(self, ids: Iterable[str]) -> list[Edge]:
         found = (self._items.get(item_id) for item_id in ids)
@@ -205,8 +210,14 @@ class Settling:
 
     async def _put(self, ids: Collection[str]) -> None:
         if ids:
-            await self._tx.put_standings({i: self._now[i] for i in ids}, self._time)
-            self._kept |= {item_id: self._now[item_id] for item_id in ids}
+            now = {item_id: self._now[item_id] for item_id in ids}
+            await self._tx.put_standings(now, self._time)
+            self._moved |= {
+                item_id: self._items[item_id].kind
+                for item_id, standing in now.items()
+                if standing.superseded_from != self._kept[item_id].superseded_from
+            }
+            self._kept |= now
 
     async def _look_at(self, ids: Collection[str]) -> None:
         """Read items that were not looked at, their lineage and its other ends."""
