@@ -219,6 +219,15 @@ async def a_decision_under_other_rules(scene: Copies) -> bool:
         return await is_done(party.approve(proposal, AGENT))
 
 
+@guard("what is open", _without(decision_guards, "demand_open_and_own", lambda *_: None))
+async def a_proposal_that_is_withdrawn_twice(scene: Copies) -> bool:
+    """Withdraw a proposal that has ended."""
+    async with scene.enrolled() as (_, party):
+        proposal = await party.propose(edge_action(edge_type=DESCRIPTIVE))
+        await party.withdraw(proposal)
+        return await is_done(party.withdraw(proposal), "PROPOSAL_STATE")
+
+
 @guard("envelopes that fit", _without(proposals, "demand_size", lambda _: None))
 async def a_change_that_fits_no_grant(scene: Copies) -> bool:
     """Propose and sign one item more than envelopes name."""

@@ -10,7 +10,7 @@ from concord.graph.v1 import governed_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
 from concord_client.trust.review import ReviewError, demand_undoing, review
-from concord_governance.usecases import proposals
+from concord_governance.domain import documents
 from concord_graph.usecases.write import cascade
 from governed_steps import DESCRIPTIVE, decided, demand_honest, does, hub_with
 from governed_world import CONSTITUTIVE, STATUS, Party, edge_action, reason_of, refused, request_id
@@ -62,7 +62,7 @@ async def test_many_links_keep_no_constitutive_memory_from_being_erased(
 ) -> None:
     """M4 G4 V6 The right to erase is in both principals' hands, however many memories one of them
     links to what is to go."""
-    monkeypatch.setattr(proposals, "MAX_ITEMS", most)
+    monkeypatch.setattr(documents, "MAX_ITEMS", most)
     proposal = await party.propose(await creed_with(party, count))
     assert [item.id for item in proposal.affected] == ["creed"]
     assert proposal.cascaded_count == count
@@ -81,7 +81,7 @@ async def test_many_edges_keep_no_constitutive_edge_from_being_deleted(
 ) -> None:
     """G4 V6 V8 A node with a constitutive edge is deleted with all that hangs on it, more than
     envelopes could name; undone, everything is back as it was."""
-    monkeypatch.setattr(proposals, "MAX_ITEMS", most)
+    monkeypatch.setattr(documents, "MAX_ITEMS", most)
     delete = await hub_with(party, count)
     before = await party.state()
     proposal = await party.propose(delete)
