@@ -60,6 +60,7 @@ RISES: list[tuple[str, int, str]] = [
     ("services/dissonance", 3, "its errors of the start have one name: deploy knew each"),
     ("services/search", 4, "its errors of the start have one name: deploy knew each"),
     ("gateway/client", 3, "two steps of a review are functions: they were methods"),
+    ("gateway/client", 158, "commands import messages when they run: help starts at once"),
     ("tools", 7, "these seven lines"),
     ("services/graph", 710, "how items stand is decided and kept at the write: reads did it"),
     ("services/libs/stores", 8, "a database of the schema before is converted"),

@@ -2,8 +2,7 @@
 
 Exit status: 0 done, 1 refused or failed (the reason is on standard error), 2 used wrongly, 141 if
 the reader of the output closed the pipe early (128 and SIGPIPE, as for other tools).
-What only some commands need (gRPC, keys, a whole system) is imported when they run: help starts at
-once.
+A command imports its modules when it runs, so that other commands start at once.
 """
 
 import os

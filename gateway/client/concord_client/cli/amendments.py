@@ -4,8 +4,6 @@ import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from concord.dissonance.v1.dissonance_pb2 import SuggestAmendmentsRequest
-
 from concord_client.cli.render.page import show, text
 
 if TYPE_CHECKING:
@@ -18,6 +16,8 @@ PATIENCE = 10.0
 
 def show_amendments(client: "Client", memory_ids: Sequence[str], token: str) -> None:
     """Show the suggestions, each with the command for it. A failure to suggest is ignored."""
+    from concord.dissonance.v1.dissonance_pb2 import SuggestAmendmentsRequest
+
     from concord_client.refusal import Refused
 
     for start in range(0, len(memory_ids), AT_ONCE):

@@ -1,15 +1,16 @@
 """Follows a run of synthesis or review: shows its progress, and returns its result."""
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from concord.dissonance.v1.dialectic_pb2 import DialecticEvent, DialecticResult
 from google.protobuf.json_format import MessageToJson
 
 from concord_client.cli.errors import CommandError, with_aside
 from concord_client.cli.render.page import complaints, show
-from concord_client.cli.render.review_page import failed_line, reviewer_line
 from concord_client.cli.session import write_line
+
+if TYPE_CHECKING:
+    from concord.dissonance.v1.dialectic_pb2 import DialecticEvent, DialecticResult
 
 LONG_RUN = 600.0
 """Seconds that a run may take."""
@@ -19,12 +20,12 @@ class Reply(Protocol):
     """A message of a run's stream."""
 
     @property
-    def event(self) -> DialecticEvent:
+    def event(self) -> "DialecticEvent":
         """The event."""
         ...
 
 
-def result_of(replies: "Iterable[Reply]", title: str) -> DialecticResult:
+def result_of(replies: "Iterable[Reply]", title: str) -> "DialecticResult":
     """Follow a run with a progress bar, and return its result. Raises `CommandError`.
 
     Reviewers are printed when they answer: on a terminal all, else only those that failed.
@@ -49,14 +50,16 @@ def written_out(replies: "Iterable[Reply]") -> None:
     _demand_result(event)
 
 
-def _tell_reviewer(event: DialecticEvent) -> None:
+def _tell_reviewer(event: "DialecticEvent") -> None:
+    from concord_client.cli.render.review_page import failed_line, reviewer_line
+
     if event.HasField("failed_reviewer"):
         show(failed_line(event.failed_reviewer), on_error=True)
     elif event.HasField("review") and complaints().is_terminal:
         show(reviewer_line(event.review), on_error=True)
 
 
-def _demand_result(last: DialecticEvent | None) -> DialecticEvent:
+def _demand_result(last: "DialecticEvent | None") -> "DialecticEvent":
     if last is None:
         raise CommandError("The run has no event after that one: it is over.")
     if last.HasField("failed"):

@@ -3,17 +3,22 @@
 import json
 from collections import Counter
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from concord.type.v1.type_pb2 import MEMORY_KIND_FACT, MemoryKind
 
 from concord_client.cli.left_out import left_out_json, show_left_out, show_remarks
 from concord_client.cli.render.page import plural, show, text, word
 from concord_client.cli.session import Session, write_line
-from concord_client.importers.outcome import Defect, Draft, LeftOut, Outcome, Remark
+
+if TYPE_CHECKING:
+    from concord_client.importers.outcome import Defect, Outcome
 
 
-def show_dry_run(session: Session, outcomes: Iterable[Outcome]) -> int:
+def show_dry_run(session: Session, outcomes: "Iterable[Outcome]") -> int:
     """Print the counts by kind, the errors and what is left out. Returns the exit status."""
+    from concord_client.importers.outcome import Defect, Draft, LeftOut, Remark
+
     kinds: Counter[str] = Counter()
     errors: list[Defect] = []
     left: list[LeftOut] = []
@@ -43,7 +48,7 @@ def show_dry_run(session: Session, outcomes: Iterable[Outcome]) -> int:
     return bool(errors)
 
 
-def _show(kinds: Counter[str], errors: list[Defect]) -> None:
+def _show(kinds: Counter[str], errors: "list[Defect]") -> None:
     named = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
     total = plural(sum(kinds.values()), "memory", "memories")
     show(

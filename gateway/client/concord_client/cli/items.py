@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from concord.graph.v1.graph_pb2 import GetEdgeRequest, GetNodeRequest
-from concord.graph.v1.memory_pb2 import GetMemoryRequest
 from concord.type.v1.type_pb2 import (
     LOOKUP_STATUS_ERASED,
     LOOKUP_STATUS_FOUND,
@@ -57,6 +56,8 @@ def found_item(client: "Client", session: "Session", given: str) -> Memory | Nod
 
 
 def _memory(client: "Client", memory_id: str) -> Memory | None:
+    from concord.graph.v1.memory_pb2 import GetMemoryRequest
+
     reply = client.memory.GetMemory(GetMemoryRequest(id=memory_id, peek=True))
     if reply.status == LOOKUP_STATUS_ERASED:
         raise CommandError(

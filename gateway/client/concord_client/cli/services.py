@@ -2,16 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from concord.dissonance.v1 import dissonance_pb2
-from concord.dissonance.v1.dissonance_pb2 import ListJudgesResponse
-from concord.governance.v1.proposal_pb2 import GetBriefingRequest, GetBriefingResponse
 from concord.graph.v1.conflict_pb2 import Judge
-from concord.graph.v1.space_pb2 import CountByTypeResponse
 from concord.search.v1.search_pb2 import GetIndexStatusResponse
 
 from concord_client.cli.render.page import plural, word
 
 if TYPE_CHECKING:
+    from concord.dissonance.v1.dissonance_pb2 import ListJudgesResponse
+    from concord.governance.v1.proposal_pb2 import GetBriefingResponse
+    from concord.graph.v1.space_pb2 import CountByTypeResponse
+
     from concord_client.client import Client
 
 JUDGING = "concord.dissonance.v1.DissonanceService"
@@ -29,7 +29,7 @@ SERVICES = (
 )
 
 
-def not_indexed(counts: CountByTypeResponse, index: GetIndexStatusResponse) -> int:
+def not_indexed(counts: "CountByTypeResponse", index: GetIndexStatusResponse) -> int:
     """The number of live memories that the index still has to take, without those set aside."""
     live = counts.memories + counts.raw_dialogues
     return max(0, live - index.indexed_memories - index.parked_changes)
@@ -44,8 +44,10 @@ def index_state(index: GetIndexStatusResponse, missing: int) -> str:
     return f"{state}, {holds}" + (f", {missing:,} not indexed yet" if missing else "")
 
 
-def dead_judges(judges: ListJudgesResponse | None) -> str:
+def dead_judges(judges: "ListJudgesResponse | None") -> str:
     """The judges whose last call gave no usable answer, with the reason."""
+    from concord.dissonance.v1 import dissonance_pb2
+
     dead = dissonance_pb2.JUDGE_STATE_DEAD
     found = [each for each in judges.judges if each.state == dead] if judges else []
     return ", ".join(f"{word(Judge, each.judge)}: {each.reason}" for each in found)
@@ -54,8 +56,10 @@ def dead_judges(judges: ListJudgesResponse | None) -> str:
 TOO_MANY_SPACES = "no more can be made, and all is slower for those there are"
 
 
-def briefing(client: "Client") -> GetBriefingResponse:
+def briefing(client: "Client") -> "GetBriefingResponse":
     """What governance reports at the start of a session; nothing if the key may not ask."""
+    from concord.governance.v1.proposal_pb2 import GetBriefingRequest, GetBriefingResponse
+
     from concord_client.refusal import Refused
 
     try:

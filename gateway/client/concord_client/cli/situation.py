@@ -1,9 +1,11 @@
 """The user's situation, as options of commands that suggest memories by it."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.search.v1.suggestion_pb2 import SuggestProactivelyRequest
+
+if TYPE_CHECKING:
+    from concord.search.v1.suggestion_pb2 import SuggestProactivelyRequest
 
 FileOption = Annotated[
     str, typer.Option("--file", metavar="PATH", help="Suggest by the path of the file at hand.")
@@ -21,8 +23,10 @@ SessionOption = Annotated[
 
 def situation(
     path: str, error: str, said: str, session_id: str
-) -> SuggestProactivelyRequest | None:
+) -> "SuggestProactivelyRequest | None":
     """The request for suggestions; None without a path, error or text."""
+    from concord.search.v1.suggestion_pb2 import SuggestProactivelyRequest
+
     if not (path or error or said):
         return None
     return SuggestProactivelyRequest(

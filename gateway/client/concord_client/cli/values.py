@@ -4,15 +4,18 @@ import json
 import re
 import sys
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import typer
-from concord.graph.v1.lineage_pb2 import AddLineageRequest
 from concord.type.v1.type_pb2 import AsOf, EdgeEnd, Fact, LineageRelation, Source
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_client.cli.errors import CommandError
 from concord_client.facts import fact_of
+
+if TYPE_CHECKING:
+    from concord.graph.v1.lineage_pb2 import AddLineageRequest
 
 STDIN = "-"
 ID_PREFIXES = ("memory:", "node:", "edge:")
@@ -99,8 +102,10 @@ def properties(given: list[str] | None) -> Struct | None:
     return made
 
 
-def lineage_request(source: str, relation: str, target: str, context: str) -> AddLineageRequest:
+def lineage_request(source: str, relation: str, target: str, context: str) -> "AddLineageRequest":
     """The request that states lineage between two items."""
+    from concord.graph.v1.lineage_pb2 import AddLineageRequest
+
     newer, older = item_id(source), item_id(target)
     if newer is None or older is None:
         raise typer.BadParameter(

@@ -8,7 +8,6 @@ from concord.type.v1 import type_pb2
 from google.protobuf.message import Message
 
 from concord_client.cli.demo.stage import Stage, Step, demand
-from concord_client.cli.render.conflict_page import checked, listed, whole
 from concord_client.cli.render.page import show, text
 
 WHO, RELATION, BEFORE, NOW = "Mira", "LIVES_IN", "Oslo", "Bergen"
@@ -25,6 +24,8 @@ def steps() -> list[Step]:
 
 
 def _find(stage: Stage) -> Message:
+    from concord_client.cli.render.conflict_page import checked, listed
+
     stage.client.relation.DeclareRelation(
         relation_pb2.DeclareRelationRequest(
             name=RELATION, functional=True, temporal_class=relation_pb2.TEMPORAL_CLASS_STATE
@@ -50,6 +51,8 @@ def _find(stage: Stage) -> Message:
 
 
 def _confirm(stage: Stage) -> Message:
+    from concord_client.cli.render.conflict_page import whole
+
     reply = stage.client.dissonance.ReviewConflict(
         dissonance_pb2.ReviewConflictRequest(
             conflict_id=stage.conflict_id, action=dissonance_pb2.REVIEW_ACTION_CONFIRM

@@ -7,7 +7,6 @@ from google.protobuf.message import Message
 
 from concord_client import corpus
 from concord_client.cli.demo.stage import Stage, Step, demand
-from concord_client.cli.render.lineage_page import timeline
 from concord_client.cli.render.page import plural, show, text
 from concord_client.cli.render.search_page import show_results
 from concord_client.cli.render.walk_page import show_neighbors
@@ -83,6 +82,8 @@ def _history(stage: Stage) -> Message:
 
 
 def _lineage(stage: Stage) -> Message:
+    from concord_client.cli.render.lineage_page import timeline
+
     reply = stage.client.lineage.GetLineage(lineage_pb2.GetLineageRequest(id=CHAIN[0]))
     ids = [item.id for item in reply.items]
     demand([each for each in ids if each in CHAIN] == list(CHAIN), "lineage shows the whole chain")

@@ -2,11 +2,14 @@
 
 import secrets
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from concord.graph.v1.governed_pb2 import GovernedAction
 from google.protobuf.json_format import Parse, ParseError
 
 from concord_client.cli.errors import CommandError
+
+if TYPE_CHECKING:
+    from concord.graph.v1.governed_pb2 import GovernedAction
 
 EXAMPLE = (
     '{"update_memory": {"memory": {"id": "creed", "etag": "ETAG", "importance": '
@@ -30,8 +33,10 @@ def salt() -> str:
     return secrets.token_urlsafe(24)
 
 
-def read(path: Path) -> GovernedAction:
+def read(path: Path) -> "GovernedAction":
     """The action in a file, with a request id if it had none. Raises `CommandError`."""
+    from concord.graph.v1.governed_pb2 import GovernedAction
+
     try:
         action = Parse(path.read_text("utf-8"), GovernedAction())
     except (OSError, UnicodeDecodeError, ParseError) as error:

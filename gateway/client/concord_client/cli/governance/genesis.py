@@ -3,15 +3,15 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
-from concord.graph.v1.governed_pb2 import EnrolPrincipalsRequest
+from typing import TYPE_CHECKING, Any
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import GovernanceSession, Slot, merged
 from concord_client.trust import keyfiles, signing
 from concord_client.trust.keyfiles import KeyFile, decoded, encoded
+
+if TYPE_CHECKING:
+    from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
 
 OTHER = {Slot.AGENT: Slot.HUMAN, Slot.HUMAN: Slot.AGENT}
 
@@ -105,8 +105,10 @@ def joined(keys: Keys, first: bytes) -> bytes:
     return signing.join_signatures(first, signature)
 
 
-def enrol(governance: GovernanceSession, record: bytes, secret: str) -> GetPrincipalsResponse:
+def enrol(governance: GovernanceSession, record: bytes, secret: str) -> "GetPrincipalsResponse":
     """Enrol with the genesis, demand that graph then shows it, and pin it."""
+    from concord.graph.v1.governed_pb2 import EnrolPrincipalsRequest
+
     governance.principals()  # the pins must agree before the secret is sent
     governance.client.governed.EnrolPrincipals(
         EnrolPrincipalsRequest(enrolment_secret=secret, genesis=record)

@@ -4,13 +4,14 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.governance.v1.proposal_pb2 import Proposal
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import GovernanceSession, Slot
 from concord_client.cli.render.page import show
 
 if TYPE_CHECKING:
+    from concord.governance.v1.proposal_pb2 import Proposal
+
     from concord_client.trust.keyfiles import KeyFile
     from concord_client.trust.review import Reviewed
 
@@ -65,7 +66,7 @@ def demand_required_slot(slot: Slot, found: "Reviewed") -> None:
 def demand_reviewed(
     governance: GovernanceSession,
     file: "KeyFile",
-    proposal: Proposal,
+    proposal: "Proposal",
     found: "Reviewed",
     digest: str,
 ) -> None:
@@ -100,7 +101,7 @@ def demand_reviewed(
     governance.witness.keep_reviewed(principal, proposal.id, found.digest)
 
 
-def _show_all(governance: GovernanceSession, proposal: Proposal, found: "Reviewed") -> None:
+def _show_all(governance: GovernanceSession, proposal: "Proposal", found: "Reviewed") -> None:
     """Prints the proposal's signed content; on standard error with --json."""
     from concord_client.cli.render.proposal_page import noted, reviewed
 

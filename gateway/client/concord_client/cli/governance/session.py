@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.governance.v1 import proposal_pb2
-from concord.governance.v1.principal_pb2 import GetPrincipalsRequest, GetPrincipalsResponse
-from concord.governance.v1.proposal_pb2 import GetProposalRequest, Proposal
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
 from concord_client.cli.choices import Choice
@@ -21,6 +18,10 @@ from concord_client.cli.session import Session
 from concord_client.credentials import DATA_VARIABLE, PASSPHRASE_VARIABLE, Role
 
 if TYPE_CHECKING:
+    from concord.governance.v1 import proposal_pb2
+    from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
+    from concord.governance.v1.proposal_pb2 import Proposal
+
     from concord_client.client import Client
     from concord_client.trust.keyfiles import KeyFile
     from concord_client.trust.review import Reviewed
@@ -76,18 +77,22 @@ class GovernanceSession:
     client: "Client"
     witness: "Witness"
 
-    def principals(self, trusted: str = "") -> GetPrincipalsResponse:
+    def principals(self, trusted: str = "") -> "GetPrincipalsResponse":
         """The principals, compared with the pins; new pins are printed.
 
         `trusted`: a genesis digest that the user named or signed. Raises `WitnessError`.
         """
+        from concord.governance.v1.principal_pb2 import GetPrincipalsRequest
+
         reply = self.client.principals.GetPrincipals(GetPrincipalsRequest())
         for line in self.witness.meet(reply, trusted).news:
             typer.echo(line, err=True)
         return reply
 
-    def proposal(self, number: str) -> Proposal:
+    def proposal(self, number: str) -> "Proposal":
         """The proposal with a number or id. Raises `CommandError`; `ReviewError` for another."""
+        from concord.governance.v1.proposal_pb2 import GetProposalRequest
+
         from concord_client.trust.review import ReviewError
 
         named = (

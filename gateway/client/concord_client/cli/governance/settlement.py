@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from concord.governance.v1.proposal_pb2 import Settlement, SettleProposalRequest
-
 from concord_client.cli.errors import CommandError
 
 if TYPE_CHECKING:
+    from concord.governance.v1.proposal_pb2 import Settlement
+
     from concord_client.cli.governance.session import GovernanceSession
 
 
@@ -23,6 +23,8 @@ def settle(
     Raises `CommandError` once the space has its genesis, or if the proposal's digest is not the
     given one.
     """
+    from concord.governance.v1.proposal_pb2 import SettleProposalRequest
+
     proposal, found = governance.reviewed(number)
     if governance.principals().slots:
         raise CommandError(

@@ -2,17 +2,9 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
-from concord.dissonance.v1 import dissonance_pb2
-from concord.dissonance.v1.dissonance_pb2 import (
-    CheckDissonanceRequest,
-    CheckStatus,
-    Coverage,
-    DetectContradictionsRequest,
-    DetectContradictionsResponse,
-)
 from concord.graph.v1.conflict_pb2 import Conflict
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
 from google.protobuf.json_format import MessageToJson
@@ -21,9 +13,17 @@ from concord_client.cli.choices import CheckScope
 from concord_client.cli.errors import CommandError
 from concord_client.cli.items import absent
 from concord_client.cli.options import LONG_CHECK
-from concord_client.cli.render.conflict_page import checked, listed
 from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session, write_line
+
+if TYPE_CHECKING:
+    from concord.dissonance.v1.dissonance_pb2 import (
+        CheckDissonanceRequest,
+        CheckStatus,
+        Coverage,
+        DetectContradictionsRequest,
+        DetectContradictionsResponse,
+    )
 
 _ALL = 2**31 - 1
 _SAMPLE = 3
@@ -64,6 +64,8 @@ def check(
     Facts are compared exactly. Texts are compared by rules that can be wrong: of more than 20 new
     findings in texts none is recorded until you say so.
     """
+    from concord.dissonance.v1 import dissonance_pb2
+
     request: CheckDissonanceRequest | DetectContradictionsRequest
     if node:
         request = dissonance_pb2.CheckDissonanceRequest(
@@ -94,18 +96,20 @@ class _Found(NamedTuple):
 
     run_id: str
     status: "CheckStatus.ValueType"
-    coverage: Coverage
+    coverage: "Coverage"
     conflicts: Sequence[Conflict]
 
 
 def _checked(
     session: Session,
-    request: CheckDissonanceRequest | DetectContradictionsRequest,
+    request: "CheckDissonanceRequest | DetectContradictionsRequest",
     *,
     most: int,
 ) -> _Found:
     """Run a check, and print what it found. `most`: findings in texts to record; 0: the default."""
     from uuid import uuid4
+
+    from concord.dissonance.v1.dissonance_pb2 import CheckDissonanceRequest
 
     request.request_id, request.max_text_findings = str(uuid4()), most
     with session.client() as client:
@@ -124,7 +128,9 @@ def _checked(
     return found
 
 
-def _read(events: Iterator[DetectContradictionsResponse], run_id: str, *, as_json: bool) -> _Found:
+def _read(
+    events: "Iterator[DetectContradictionsResponse]", run_id: str, *, as_json: bool
+) -> _Found:
     """Read a check of the space to its end; with `as_json`, print each event as it comes."""
     from concord_client.cli.render.progress import bar
 
@@ -143,6 +149,8 @@ def _read(events: Iterator[DetectContradictionsResponse], run_id: str, *, as_jso
 
 
 def _show(found: _Found) -> None:
+    from concord_client.cli.render.conflict_page import checked, listed
+
     recorded = [each for each in found.conflicts if each.id]
     shown = found.conflicts
     if found.coverage.unrecorded:

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import typer
-from concord.dissonance.v1.dissonance_pb2 import ListConflictsRequest
 from concord.graph.v1.conflict_pb2 import GetConflictRequest
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
@@ -16,7 +15,6 @@ from concord_client.cli.options import (
     LimitOption,
     PageTokenOption,
 )
-from concord_client.cli.render.conflict_page import listed, whole
 from concord_client.cli.render.page import show, show_more
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, plain_id
@@ -47,6 +45,8 @@ def conflicts(
     page_token: PageTokenOption = "",
 ) -> None:
     """List conflicts, newest first."""
+    from concord.dissonance.v1.dissonance_pb2 import ListConflictsRequest
+
     states = state or (ConflictState.POTENTIAL, ConflictState.CONFIRMED)
     request = ListConflictsRequest(
         states=[each.value_of() for each in states],
@@ -61,6 +61,8 @@ def conflicts(
     if session.as_json:
         session.reply(reply)
         return
+    from concord_client.cli.render.conflict_page import listed
+
     show(listed(reply.conflicts, reply.proposals))
     show_more(reply.next_page_token)
 
@@ -76,6 +78,8 @@ def conflict(
     at = asked_time(as_of, known_at)
     with session.client() as client:
         reply = client.conflict.GetConflict(GetConflictRequest(id=conflict_id, as_of=at))
+    from concord_client.cli.render.conflict_page import whole
+
     is_found = reply.status == LOOKUP_STATUS_FOUND
     missing = None if is_found else absent(session, conflict_id, what="conflict", at=at)
     session.answer(reply, lambda reply: show(*whole(reply.conflict)), missing)

@@ -3,14 +3,12 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.dissonance.v1.dissonance_pb2 import ResolveDissonanceRequest
 from concord.graph.v1 import conflict_pb2
 from concord.graph.v1.conflict_pb2 import ConflictPair
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
 from concord_client.cli.choices import ConflictClass
 from concord_client.cli.items import absent
-from concord_client.cli.render.conflict_page import decided
 from concord_client.cli.render.gave_way import show_gave_way
 from concord_client.cli.render.page import show
 from concord_client.cli.session import Session
@@ -40,6 +38,8 @@ def resolve(
     because: Annotated[str, typer.Option(metavar="TEXT", help="Why.")] = "",
 ) -> None:
     """Resolve a conflict. What defines the agent gives way only when both have signed."""
+    from concord.dissonance.v1.dissonance_pb2 import ResolveDissonanceRequest
+
     if len(target) > 2:
         raise typer.BadParameter("name one conflict, or two items.")
     request = ResolveDissonanceRequest(superseded_id=plain_id(superseded), context=because)
@@ -58,6 +58,8 @@ def resolve(
     if session.as_json:
         session.reply(reply)
         return
+    from concord_client.cli.render.conflict_page import decided
+
     show(*decided(reply))
     if reply.gave_way.count > 1:  # more than the side that is shown
         show_gave_way(reply.gave_way)

@@ -1,17 +1,17 @@
 """`concord review-answer`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.dissonance.v1 import review_pb2
-from concord.dissonance.v1.review_pb2 import Criterion, ReviewAnswerRequest
 
 from concord_client.cli.choices import CriteriaSet
 from concord_client.cli.dialectic import LONG_RUN, result_of, written_out
 from concord_client.cli.render.page import show
-from concord_client.cli.render.review_page import reviewed
 from concord_client.cli.session import Session
 from concord_client.cli.values import STDIN, read_stdin
+
+if TYPE_CHECKING:
+    from concord.dissonance.v1 import review_pb2
 
 
 def review_answer(
@@ -52,6 +52,8 @@ def review_answer(
     ] = "",
 ) -> None:
     """Have several different models review an answer, and count what they say."""
+    from concord.dissonance.v1.review_pb2 import ReviewAnswerRequest
+
     request = ReviewAnswerRequest(
         question=question,
         answer=read_stdin() if answer == STDIN else answer,
@@ -70,10 +72,14 @@ def review_answer(
             written_out(replies)
             return
         found = result_of(replies, "Reviewing")
+    from concord_client.cli.render.review_page import reviewed
+
     show(*reviewed(found.review))
 
 
-def _criterion(said: str) -> review_pb2.Criterion:
+def _criterion(said: str) -> "review_pb2.Criterion":
+    from concord.dissonance.v1.review_pb2 import Criterion
+
     name, _, weight = said.rpartition("=")
     try:
         return Criterion(name=name, weight=float(weight))

@@ -3,17 +3,10 @@
 from typing import Annotated
 
 import typer
-from concord.dissonance.v1.dissonance_pb2 import (
-    DismissRunRequest,
-    ListConflictsRequest,
-    ReviewAction,
-    ReviewConflictRequest,
-)
 
 from concord_client.cli.choices import ConflictClass
 from concord_client.cli.items import absent
 from concord_client.cli.options import LONG_CHECK, ConflictArgument
-from concord_client.cli.render.conflict_page import decided
 from concord_client.cli.render.page import plural, show, text
 from concord_client.cli.session import Session
 from concord_client.cli.values import plain_id
@@ -110,6 +103,8 @@ def reopen(
 
 
 def _dismiss_run(session: Session, run_id: str, because: str) -> None:
+    from concord.dissonance.v1.dissonance_pb2 import DismissRunRequest, ListConflictsRequest
+
     with session.client() as client:
         reply = client.dissonance.DismissRun(
             DismissRunRequest(run_id=run_id, context=because), timeout=LONG_CHECK
@@ -130,6 +125,8 @@ def _dismiss_run(session: Session, run_id: str, because: str) -> None:
 
 def _review(session: Session, action: str, **given: object) -> None:
     """Sends a review with these fields of its request."""
+    from concord.dissonance.v1.dissonance_pb2 import ReviewAction, ReviewConflictRequest
+
     request = ReviewConflictRequest(
         action=ReviewAction.Value(f"REVIEW_ACTION_{action}"),
         **given,  # type: ignore[arg-type] # by name
@@ -139,4 +136,6 @@ def _review(session: Session, action: str, **given: object) -> None:
     if session.as_json:
         session.reply(reply)
         return
+    from concord_client.cli.render.conflict_page import decided
+
     show(*decided(reply))

@@ -3,27 +3,23 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.dissonance.v1.dialectic_pb2 import (
-    SYNTHESIS_METHOD_DETERMINISTIC,
-    SYNTHESIS_METHOD_MODEL,
-    AgentResult,
-    ResumeRunRequest,
-    ResumeRunResponse,
-    SynthesizeRequest,
-    SynthesizeResponse,
-)
 from google.protobuf.json_format import ParseDict, ParseError
 
 from concord_client.cli.dialectic import LONG_RUN, result_of, written_out
 from concord_client.cli.errors import CommandError
 from concord_client.cli.render.page import show
-from concord_client.cli.render.review_page import reviewed
-from concord_client.cli.render.synthesis_page import page
 from concord_client.cli.session import Session
 from concord_client.cli.values import plain_id, read_stdin
+
+if TYPE_CHECKING:
+    from concord.dissonance.v1.dialectic_pb2 import (
+        AgentResult,
+        ResumeRunResponse,
+        SynthesizeResponse,
+    )
 
 STDIN = Path("-")
 
@@ -66,6 +62,13 @@ def synthesize(
     after: Annotated[int, typer.Option(min=0, help="The last event of it that you have.")] = 0,
 ) -> None:
     """Bring together what agents or memories say: what stands, what is resolved, what is open."""
+    from concord.dissonance.v1.dialectic_pb2 import (
+        SYNTHESIS_METHOD_DETERMINISTIC,
+        SYNTHESIS_METHOD_MODEL,
+        ResumeRunRequest,
+        SynthesizeRequest,
+    )
+
     request = SynthesizeRequest(
         question=question,
         results=_results(results),
@@ -90,13 +93,18 @@ def synthesize(
             written_out(replies)
             return
         found = result_of(replies, "Synthesizing")
+    from concord_client.cli.render.review_page import reviewed
+    from concord_client.cli.render.synthesis_page import page
+
     show(*page(found.synthesis))
     if found.HasField("review"):
         show("", *reviewed(found.review))
 
 
-def _results(path: Path | None) -> list[AgentResult]:
+def _results(path: Path | None) -> "list[AgentResult]":
     """The agents' results in a JSON file. Raises `CommandError` for another file."""
+    from concord.dissonance.v1.dialectic_pb2 import AgentResult
+
     if path is None:
         return []
     try:

@@ -4,15 +4,6 @@ import secrets
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.governance.v1.proposal_pb2 import (
-    SETTLEMENT_APPROVE,
-    SETTLEMENT_REJECT,
-    ApproveProposalRequest,
-    RejectProposalRequest,
-    RevokeConsentRequest,
-    UndoModificationRequest,
-    WithdrawProposalRequest,
-)
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.reviewed import (
@@ -80,6 +71,8 @@ def approve(
         return
     if not number or dry_run:
         raise typer.BadParameter("write `concord approve N --as agent|human`, or --all-agent.")
+    from concord.governance.v1.proposal_pb2 import SETTLEMENT_APPROVE, ApproveProposalRequest
+
     from concord_client.trust import signing
 
     with governance_session(session) as governance:
@@ -114,6 +107,8 @@ def reject(
     passphrase_fd: PassphraseOption = None,
 ) -> None:
     """End a proposal: one required slot's signed rejection is enough."""
+    from concord.governance.v1.proposal_pb2 import SETTLEMENT_REJECT, RejectProposalRequest
+
     from concord_client.trust import signing
 
     with governance_session(session) as governance:
@@ -141,6 +136,8 @@ def reject(
 
 def withdraw(session: Session, number: NumberArgument) -> None:
     """Take a proposal back, as its proposer."""
+    from concord.governance.v1.proposal_pb2 import WithdrawProposalRequest
+
     with governance_session(session) as governance:
         proposal = governance.proposal(number)
         reply = governance.client.proposals.WithdrawProposal(
@@ -158,6 +155,8 @@ def revoke(
     passphrase_fd: PassphraseOption = None,
 ) -> None:
     """Take your own consent back, as long as it has not been applied."""
+    from concord.governance.v1.proposal_pb2 import RevokeConsentRequest
+
     from concord_client.trust import signing
 
     with governance_session(session) as governance:
@@ -184,6 +183,8 @@ def revoke(
 
 def undo(session: Session, number: NumberArgument) -> None:
     """Propose to undo what an executed proposal did; whoever had to agree must agree again."""
+    from concord.governance.v1.proposal_pb2 import UndoModificationRequest
+
     with governance_session(session) as governance:
         reply = governance.client.proposals.UndoModification(
             UndoModificationRequest(proposal_id=governance.proposal(number).id)

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.governance.v1 import audit_pb2
-from concord.governance.v1.audit_pb2 import AuditAction, ExportAuditLogRequest
 from concord.type.v1.type_pb2 import PRINCIPAL_KIND_UNSPECIFIED
 from google.protobuf.json_format import MessageToDict
 
@@ -26,6 +24,8 @@ from concord_client.cli.session import Session, SessionCommands, write_line
 from concord_client.cli.values import instant
 
 if TYPE_CHECKING:
+    from concord.governance.v1.audit_pb2 import AuditAction
+
     from concord_client.trust.audit.replay import Findings
     from concord_client.trust.audit.store import Difference
 
@@ -56,6 +56,8 @@ def log(
     page_token: PageTokenOption = "",
 ) -> None:
     """List what was tried and done on what both principals agreed to, newest first."""
+    from concord.governance.v1 import audit_pb2
+
     request = audit_pb2.ListAuditEntriesRequest(
         item_id=item,
         actions=[_action(each) for each in action or ()],
@@ -176,6 +178,8 @@ def proof(
 
 
 def _action(word: str) -> "AuditAction.ValueType":
+    from concord.governance.v1.audit_pb2 import AuditAction
+
     name = f"AUDIT_ACTION_{word.upper().replace('-', '_').replace(' ', '_')}"
     if name not in AuditAction.keys():  # noqa: SIM118 - an enum's wrapper is no mapping
         known = ", ".join(
@@ -188,6 +192,8 @@ def _action(word: str) -> "AuditAction.ValueType":
 
 def _exported(governance: GovernanceSession) -> list[bytes]:
     """The lines of an exported log, whose checkpoint extends the last one seen."""
+    from concord.governance.v1.audit_pb2 import ExportAuditLogRequest
+
     governance.principals()
     parts = governance.client.audit.ExportAuditLog(ExportAuditLogRequest(), timeout=3600.0)
     lines = b"".join(part.lines for part in parts).splitlines(keepends=True)

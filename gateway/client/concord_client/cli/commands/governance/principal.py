@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
-from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 
 from concord_client.cli.errors import CommandError
@@ -24,6 +22,8 @@ from concord_client.cli.session import Session, SessionCommands, SystemSession, 
 from concord_client.credentials import ENROLMENT_VARIABLE, FILE_NAME, Role, data_directory, read
 
 if TYPE_CHECKING:
+    from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
+
     from concord_client.trust.keyfiles import KeyFile
 
 app = SessionCommands(
@@ -147,6 +147,8 @@ def rotate(
     passphrase_fd: PassphraseOption = None,
 ) -> None:
     """Propose a new key for a slot. Until both approve with their keys, the old one counts."""
+    from concord.graph.v1 import governed_pb2
+
     from concord_client.cli.governance.action_file import salt
     from concord_client.cli.governance.actions import put_forward
     from concord_client.trust import keyfiles, signing
@@ -217,7 +219,7 @@ def _secret(session: Session) -> str:
     return found
 
 
-def _show(session: Session, principals: GetPrincipalsResponse) -> None:
+def _show(session: Session, principals: "GetPrincipalsResponse") -> None:
     from concord_client.trust.keyfiles import encoded
 
     if session.as_json:

@@ -5,19 +5,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.governance.v1.proposal_pb2 import (
-    GetBriefingRequest,
-    GetBriefingResponse,
-    ListProposalsRequest,
-    Proposal,
-)
-from concord.search.v1.suggestion_pb2 import SuggestProactivelyResponse
 from google.protobuf.json_format import MessageToDict
 
 from concord_client.cli.choices import ProposalStatus
 from concord_client.cli.options import LimitOption, PageTokenOption
 from concord_client.cli.render.page import show, show_more
-from concord_client.cli.render.suggestion_page import show_suggestions
 from concord_client.cli.session import Session
 from concord_client.cli.situation import (
     ErrorOption,
@@ -28,6 +20,9 @@ from concord_client.cli.situation import (
 )
 
 if TYPE_CHECKING:
+    from concord.governance.v1.proposal_pb2 import GetBriefingResponse, Proposal
+    from concord.search.v1.suggestion_pb2 import SuggestProactivelyResponse
+
     from concord_client.client import Client
 
 
@@ -43,6 +38,8 @@ def proposals(
     page_token: PageTokenOption = "",
 ) -> None:
     """List proposals, newest first."""
+    from concord.governance.v1.proposal_pb2 import ListProposalsRequest
+
     request = ListProposalsRequest(
         statuses=[each.value_of() for each in status or ()],
         item_id=item,
@@ -72,6 +69,8 @@ def briefing(
 
     With --file, --error or --text, --json prints `briefing` and `suggestions` as one object.
     """
+    from concord.governance.v1.proposal_pb2 import GetBriefingRequest
+
     here = situation(path, error, said, session_id)
     with session.client() as client:
         reply = client.proposals.GetBriefing(GetBriefingRequest())
@@ -84,18 +83,22 @@ def briefing(
 
     show(*briefed(reply, pending))
     if suggested is not None:
+        from concord_client.cli.render.suggestion_page import show_suggestions
+
         show_suggestions(suggested)
 
 
-def _pending(client: "Client", reply: GetBriefingResponse) -> Sequence[Proposal]:
+def _pending(client: "Client", reply: "GetBriefingResponse") -> "Sequence[Proposal]":
     """The proposals that the briefing's lines are about: those lines name no items."""
+    from concord.governance.v1.proposal_pb2 import ListProposalsRequest
+
     if not reply.proposals:
         return []
     request = ListProposalsRequest(statuses=[ProposalStatus.PENDING.value_of()], page_size=200)
     return client.proposals.ListProposals(request).proposals
 
 
-def _reply_both(briefing: GetBriefingResponse, suggested: SuggestProactivelyResponse) -> None:
+def _reply_both(briefing: "GetBriefingResponse", suggested: "SuggestProactivelyResponse") -> None:
     from concord_client.cli.session import write_line
 
     both = {"briefing": MessageToDict(briefing), "suggestions": MessageToDict(suggested)}

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
-from concord.graph.v1.governed_pb2 import GovernedAction
 from concord.type.v1 import type_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
@@ -36,6 +34,8 @@ from concord_client.cli.values import (
 )
 
 if TYPE_CHECKING:
+    from concord.graph.v1.governed_pb2 import GovernedAction
+
     from concord_client.cli.governance.session import GovernanceSession
 
 Make = Callable[["GovernanceSession"], "GovernedAction"]
@@ -131,6 +131,8 @@ def set_(
     prop: PropertyOption = None,
 ) -> Make:
     """An edge: make it, or say more about the one of this triple."""
+    from concord.graph.v1 import governed_pb2, graph_pb2
+
     edge = type_pb2.Edge(
         source=edge_end(source),
         relation=relation,
@@ -148,6 +150,8 @@ def set_(
 @_proposes("change")
 def change(item: ItemArgument, *, weight: WeightOption = None, prop: PropertyOption = None) -> Make:
     """An edge's weight or properties."""
+    from concord.graph.v1 import governed_pb2, graph_pb2
+
     changed = {
         name: value
         for name, value in (("weight", weight), ("properties", properties(prop)))
@@ -156,7 +160,7 @@ def change(item: ItemArgument, *, weight: WeightOption = None, prop: PropertyOpt
     if not changed:
         raise typer.BadParameter("say what changes: --weight or --property.")
 
-    def make(governance: "GovernanceSession") -> GovernedAction:
+    def make(governance: "GovernanceSession") -> "GovernedAction":
         etag = edge_now(governance.client, plain_id(item)).etag
         edge = type_pb2.Edge(id=plain_id(item), etag=etag, **changed)  # type: ignore[arg-type] # by name
         request = graph_pb2.UpdateEdgeRequest(
@@ -174,8 +178,9 @@ def delete(
     cascade: Annotated[bool, typer.Option("--cascade", help="A node's edges go with it.")] = False,
 ) -> Make:
     """An edge or a node, to be deleted."""
+    from concord.graph.v1 import governed_pb2, graph_pb2
 
-    def make(governance: "GovernanceSession") -> GovernedAction:
+    def make(governance: "GovernanceSession") -> "GovernedAction":
         found = found_item(governance.client, governance.session, item)
         named = {"request_id": salt(), "id": found.id, "etag": found.etag}
         if isinstance(found, type_pb2.Memory):
@@ -194,8 +199,9 @@ def rename(
     name: Annotated[str, typer.Argument(help="Its name from then on.")],
 ) -> Make:
     """A node that what defines the agent ends at."""
+    from concord.graph.v1 import governed_pb2, graph_pb2
 
-    def make(governance: "GovernanceSession") -> GovernedAction:
+    def make(governance: "GovernanceSession") -> "GovernedAction":
         found = found_item(governance.client, governance.session, node)
         if not isinstance(found, type_pb2.Node):
             raise absent(governance.session, node, what="node")
@@ -218,6 +224,8 @@ def add(
     constitutive: ConstitutiveOption = False,
 ) -> Make:
     """A new memory."""
+    from concord.graph.v1 import governed_pb2, memory_pb2
+
     memory = type_pb2.Memory(
         id=own_id,
         content=text,
@@ -280,6 +288,8 @@ def link(
     context: Annotated[str, typer.Option(help="Why.")] = "",
 ) -> Make:
     """Lineage between two memories or two edges."""
+    from concord.graph.v1 import governed_pb2
+
     if relation.upper() not in LINEAGE:
         raise typer.BadParameter(f"{relation!r} is none of {', '.join(LINEAGE)}.")
     request = lineage_request(newer, relation.upper(), older, context)
@@ -289,8 +299,9 @@ def link(
 
 def _of_memory(action: str, item: str, **more: str) -> Make:
     """The contract's action with this name on the present version of a memory."""
+    from concord.graph.v1.governed_pb2 import GovernedAction
 
-    def make(governance: "GovernanceSession") -> GovernedAction:
+    def make(governance: "GovernanceSession") -> "GovernedAction":
         memory = memory_now(governance.client, plain_id(item))
         request = {"request_id": salt(), "id": memory.id, "etag": memory.etag, **more}
         return GovernedAction(**{action: request})  # type: ignore[arg-type] # by name

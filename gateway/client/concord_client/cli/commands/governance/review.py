@@ -4,7 +4,6 @@ import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.governance.v1.proposal_pb2 import Proposal
 
 from concord_client.cli.governance.reviewed import agreeable, keep_reviewed
 from concord_client.cli.governance.session import NumberArgument, Slot, governance_session
@@ -12,6 +11,8 @@ from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session, write_line
 
 if TYPE_CHECKING:
+    from concord.governance.v1.proposal_pb2 import Proposal
+
     from concord_client.trust.review import Reviewed
 
 
@@ -38,7 +39,7 @@ def review(
         keep_reviewed(governance, slot, found)
 
 
-def _show_review(found: "Reviewed", proposal: Proposal, words: dict[str, str]) -> None:
+def _show_review(found: "Reviewed", proposal: "Proposal", words: dict[str, str]) -> None:
     from concord_client.cli.render.proposal_page import noted, reviewed
 
     show(*reviewed(found, proposal, words))

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.graph.v1.memory_pb2 import AddMemoryRequest, AddMemoryResponse, GetMemoryRequest
 from concord.type.v1 import type_pb2
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
 
@@ -34,6 +33,8 @@ from concord_client.cli.values import (
 from concord_client.links import with_links
 
 if TYPE_CHECKING:
+    from concord.graph.v1.memory_pb2 import AddMemoryResponse
+
     from concord_client.client import Client
 
 
@@ -86,6 +87,8 @@ def add(
     session_id: Annotated[str | None, typer.Option("--session", help="Session id.")] = None,
 ) -> None:
     """Remember a text."""
+    from concord.graph.v1.memory_pb2 import AddMemoryRequest
+
     from concord_client.freshness import settle
 
     links = {
@@ -126,6 +129,8 @@ def add(
 
 def _show_ghosts(client: "Client", targets: set[str]) -> None:
     """Name the link targets that do not exist, since an id may be misspelt."""
+    from concord.graph.v1.memory_pb2 import GetMemoryRequest
+
     for target in sorted(targets):
         found = client.memory.GetMemory(GetMemoryRequest(id=target, peek=True))
         if found.status == LOOKUP_STATUS_NOT_FOUND:
@@ -133,7 +138,7 @@ def _show_ghosts(client: "Client", targets: set[str]) -> None:
             show(text(notice, "yellow"))
 
 
-def _show_added(reply: AddMemoryResponse) -> None:
+def _show_added(reply: "AddMemoryResponse") -> None:
     line = text("Remembered " if reply.created else "Known already: ")
     show(line.append(reply.memory.id, "bold"))
     if reply.memory.supersession.is_superseded:

@@ -1,14 +1,8 @@
 """`concord say` and `concord dialogue`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.graph.v1.dialogue_pb2 import (
-    AppendDialogueRequest,
-    DialogueTurn,
-    ListDialogueRequest,
-    ListDialogueResponse,
-)
 from concord.type.v1 import type_pb2
 
 from concord_client.cli.choices import TurnRole
@@ -23,6 +17,9 @@ from concord_client.cli.render.page import show, show_more, table, text, when
 from concord_client.cli.render.page import text as shown
 from concord_client.cli.session import Session
 from concord_client.cli.values import STDIN, asked_time, instant, read_stdin
+
+if TYPE_CHECKING:
+    from concord.graph.v1.dialogue_pb2 import ListDialogueResponse
 
 
 def say(
@@ -39,6 +36,8 @@ def say(
     ] = None,
 ) -> None:
     """Keep a turn at the end of a dialogue; nobody can reword it."""
+    from concord.graph.v1.dialogue_pb2 import AppendDialogueRequest, DialogueTurn
+
     turn = DialogueTurn(
         speaker=speaker,
         content=read_stdin().rstrip("\n") if text == STDIN else text,
@@ -68,6 +67,8 @@ def dialogue(
     page_token: PageTokenOption = "",
 ) -> None:
     """Show what was said in a session, in its order."""
+    from concord.graph.v1.dialogue_pb2 import ListDialogueRequest
+
     request = ListDialogueRequest(
         session_id=session_id,
         as_of=asked_time(as_of, known_at),
@@ -79,7 +80,7 @@ def dialogue(
     session.answer(reply, _show)
 
 
-def _show(reply: ListDialogueResponse) -> None:
+def _show(reply: "ListDialogueResponse") -> None:
     if not reply.turns:
         show("Nothing was said.")
         return

@@ -1,18 +1,16 @@
 """`concord episode` and `concord episodes`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.graph.v1.episode_pb2 import (
-    AddEpisodeRequest,
-    ListEpisodesRequest,
-    ListEpisodesResponse,
-)
 
 from concord_client.cli.options import AsOfOption, KnownAtOption
 from concord_client.cli.render.page import show, table, text, when
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, instant
+
+if TYPE_CHECKING:
+    from concord.graph.v1.episode_pb2 import ListEpisodesResponse
 
 
 def episode(
@@ -31,6 +29,8 @@ def episode(
     session_id: Annotated[str, typer.Option("--session", help="Session id.")] = "",
 ) -> None:
     """Keep what was tried and how it went."""
+    from concord.graph.v1.episode_pb2 import AddEpisodeRequest
+
     request = AddEpisodeRequest(
         query=query,
         reward=reward,
@@ -54,6 +54,8 @@ def episodes(
     known_at: KnownAtOption = None,
 ) -> None:
     """List what was tried, the newest first."""
+    from concord.graph.v1.episode_pb2 import ListEpisodesRequest
+
     request = ListEpisodesRequest(
         since=instant(since),
         session_id=session_id,
@@ -66,7 +68,7 @@ def episodes(
     session.answer(reply, _show)
 
 
-def _show(reply: ListEpisodesResponse) -> None:
+def _show(reply: "ListEpisodesResponse") -> None:
     if not reply.total_count:
         near = ", ".join(reply.near_names)
         show(text(f"No episodes. Sessions spelt alike: {near}" if near else "No episodes."))

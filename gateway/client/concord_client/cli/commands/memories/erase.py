@@ -4,14 +4,6 @@ import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.graph.v1.memory_pb2 import (
-    EraseMemoryRequest,
-    EraseReceipt,
-    GetEraseReceiptRequest,
-    GetEraseReceiptResponse,
-    GetMemoryHistoryRequest,
-    MemoryVersion,
-)
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
 from concord_client.cli.errors import CommandError, or_propose
@@ -29,6 +21,8 @@ from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, plain_id
 
 if TYPE_CHECKING:
+    from concord.graph.v1.memory_pb2 import EraseReceipt, GetEraseReceiptResponse, MemoryVersion
+
     from concord_client.client import Client
 
 RECEIPT_TIMEOUT = 120.0
@@ -44,6 +38,8 @@ def erase(
     wait: Annotated[bool, typer.Option(help="Wait until every store has confirmed.")] = True,
 ) -> None:
     """Take out for good what a memory says: every version, in every store. Nothing undoes it."""
+    from concord.graph.v1.memory_pb2 import EraseMemoryRequest
+
     with session.client() as client:
         memory = found_memory(client, session, memory_id)
         if not yes:
@@ -88,6 +84,8 @@ def history(
 
     A version is of no valid time: --as-of changes nothing here.
     """
+    from concord.graph.v1.memory_pb2 import GetMemoryHistoryRequest
+
     request = GetMemoryHistoryRequest(
         id=plain_id(memory_id),
         page_size=limit,
@@ -111,11 +109,13 @@ def history(
     show_more(reply.next_page_token)
 
 
-def _receipt(client: "Client", memory_id: str) -> GetEraseReceiptResponse:
+def _receipt(client: "Client", memory_id: str) -> "GetEraseReceiptResponse":
+    from concord.graph.v1.memory_pb2 import GetEraseReceiptRequest
+
     return client.memory.GetEraseReceipt(GetEraseReceiptRequest(memory_id=memory_id))
 
 
-def _show_receipt(receipt: EraseReceipt) -> None:
+def _show_receipt(receipt: "EraseReceipt") -> None:
     done = receipt.HasField("complete_time")
     show(text("Erased, and gone from every store." if done else "Erased; stores still tidy up."))
     pairs = [
@@ -134,7 +134,7 @@ def _show_receipt(receipt: EraseReceipt) -> None:
     show(fields(pairs))
 
 
-def _said(version: MemoryVersion) -> str:
+def _said(version: "MemoryVersion") -> str:
     memory = version.memory
     if memory.HasField("erase_time"):
         return "(erased)"

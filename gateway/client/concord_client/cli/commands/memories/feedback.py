@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import typer
-from concord.search.v1 import feedback_pb2
 
 from concord_client.cli.render.page import plural, show
 from concord_client.cli.session import Session
@@ -21,6 +20,8 @@ def feedback(
     reason: Annotated[str, typer.Option(help="Why.")] = "",
 ) -> None:
     """Say whether the results of an integrative search helped. One vote a query moves nothing."""
+    from concord.search.v1 import feedback_pb2
+
     said = {
         None: feedback_pb2.HELPFULNESS_UNSPECIFIED,
         True: feedback_pb2.HELPFULNESS_HELPFUL,
@@ -46,6 +47,8 @@ def calibrate(
     revert: Annotated[bool, typer.Option("--revert", help="Take the last move back.")] = False,
 ) -> None:
     """Move the constitutive weight by the evidence of votes, or show how it would move."""
+    from concord.search.v1 import feedback_pb2
+
     if dry_run + apply + revert > 1:
         raise typer.BadParameter("--dry-run, --apply and --revert exclude each other.")
     action = "APPLY" if apply else "REVERT" if revert else "DRY_RUN"

@@ -2,13 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from concord.graph.v1.memory_pb2 import (
-    ForgetMemoryRequest,
-    ForgetMemoryResponse,
-    RestoreMemoryRequest,
-    RestoreMemoryResponse,
-)
-
 from concord_client.cli.errors import or_propose
 from concord_client.cli.items import found_memory
 from concord_client.cli.options import EtagOption, MemoryArgument
@@ -17,11 +10,15 @@ from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session
 
 if TYPE_CHECKING:
+    from concord.graph.v1.memory_pb2 import ForgetMemoryResponse, RestoreMemoryResponse
+
     from concord_client.client import Client
 
 
 def forget(session: Session, memory_id: MemoryArgument, *, etag: EtagOption = "") -> None:
     """Forget a memory: reads leave it out until `concord restore` brings it back."""
+    from concord.graph.v1.memory_pb2 import ForgetMemoryRequest
+
     with session.client() as client:
         memory = found_memory(client, session, memory_id)
         request = ForgetMemoryRequest(id=memory.id, etag=etag or memory.etag)
@@ -34,6 +31,8 @@ def forget(session: Session, memory_id: MemoryArgument, *, etag: EtagOption = ""
 
 def restore(session: Session, memory_id: MemoryArgument, *, etag: EtagOption = "") -> None:
     """Bring a forgotten memory back."""
+    from concord.graph.v1.memory_pb2 import RestoreMemoryRequest
+
     with session.client() as client:
         memory = found_memory(client, session, memory_id)
         request = RestoreMemoryRequest(id=memory.id, etag=etag or memory.etag)
@@ -45,7 +44,7 @@ def restore(session: Session, memory_id: MemoryArgument, *, etag: EtagOption = "
 def _show(
     client: "Client",
     session: Session,
-    reply: ForgetMemoryResponse | RestoreMemoryResponse,
+    reply: "ForgetMemoryResponse | RestoreMemoryResponse",
     verb: str,
 ) -> None:
     """Wait until search has seen the write, and print the result."""

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_ERASED, LOOKUP_STATUS_FOUND, AsOf
 
 from concord_client.cli.items import absent
@@ -37,6 +36,8 @@ def get(
 
 def _look_up(client: "Client", session: Session, item: str, at: AsOf | None) -> list[str] | None:
     """Show the memory, node or edge that `item` names and return None; else return near names."""
+    from concord.graph.v1 import graph_pb2, memory_pb2
+
     own_id = plain_id(item)
     memory = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=own_id, as_of=at))
     if memory.status in {LOOKUP_STATUS_FOUND, LOOKUP_STATUS_ERASED}:

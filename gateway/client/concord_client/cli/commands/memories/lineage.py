@@ -9,13 +9,11 @@ from concord.graph.v1.conflict_pb2 import (
     CONFLICT_STATE_POTENTIAL,
     ListConflictsRequest,
 )
-from concord.graph.v1.lineage_pb2 import GetLineageRequest, GetLineageResponse
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND, AsOf
 from rich.console import RenderableType
 
 from concord_client.cli.items import absent
 from concord_client.cli.options import AsOfOption, KnownAtOption
-from concord_client.cli.render.lineage_page import timeline
 from concord_client.cli.render.page import show
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, item_id
@@ -24,6 +22,8 @@ MOST_ASKED = 500
 """Conflicts are shown for the newest so many items of a chain."""
 
 if TYPE_CHECKING:
+    from concord.graph.v1.lineage_pb2 import GetLineageResponse
+
     from concord_client.client import Client
 
 
@@ -35,6 +35,8 @@ def lineage(
     known_at: KnownAtOption = None,
 ) -> None:
     """Show what replaced what: the whole chain around an item, oldest first."""
+    from concord.graph.v1.lineage_pb2 import GetLineageRequest
+
     asked, at = item_id(item) or item, asked_time(as_of, known_at)
     with session.client() as client:
         reply = client.lineage.GetLineage(GetLineageRequest(id=asked, as_of=at))
@@ -47,8 +49,10 @@ def lineage(
 
 
 def _timeline(
-    client: "Client", reply: GetLineageResponse, asked: str, at: AsOf | None
+    client: "Client", reply: "GetLineageResponse", asked: str, at: AsOf | None
 ) -> list[RenderableType]:
+    from concord_client.cli.render.lineage_page import timeline
+
     found = client.conflict.ListConflicts(
         ListConflictsRequest(
             states=[CONFLICT_STATE_POTENTIAL, CONFLICT_STATE_CONFIRMED],

@@ -1,10 +1,9 @@
 """`concord link`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from concord.graph.v1.graph_pb2 import UpsertEdgeRequest, UpsertEdgeResponse
-from concord.graph.v1.lineage_pb2 import AddLineageResponse
 from concord.type.v1.type_pb2 import Edge
 
 from concord_client.cli.options import ValidFromOption, ValidUntilOption
@@ -20,6 +19,9 @@ from concord_client.cli.values import (
     lineage_request,
     properties,
 )
+
+if TYPE_CHECKING:
+    from concord.graph.v1.lineage_pb2 import AddLineageResponse
 
 
 def link(
@@ -69,7 +71,7 @@ def link(
     _show(session, reply)
 
 
-def _show(session: Session, reply: UpsertEdgeResponse | AddLineageResponse) -> None:
+def _show(session: Session, reply: "UpsertEdgeResponse | AddLineageResponse") -> None:
     if session.as_json:
         session.reply(reply)
         return

@@ -1,17 +1,15 @@
 """`concord list`: memories, or nodes, or edges, page by page."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.graph.v1.graph_pb2 import (
     ListEdgesRequest,
     ListEdgesResponse,
     ListNodesRequest,
     ListNodesResponse,
 )
-from concord.graph.v1.memory_pb2 import ListMemoriesRequest, ListMemoriesResponse
 from concord.type.v1.type_pb2 import EDGE_TYPE_UNSPECIFIED
 
 from concord_client.cli.choices import EdgeType, Importance, MemoryKind
@@ -27,6 +25,9 @@ from concord_client.cli.render.item_page import amended, statement
 from concord_client.cli.render.page import shortened, show, show_more, table, text, when, word
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, properties
+
+if TYPE_CHECKING:
+    from concord.graph.v1.memory_pb2 import ListMemoriesRequest, ListMemoriesResponse
 
 SHOWN_CHARACTERS = 160
 
@@ -76,6 +77,8 @@ def list_(
 
     Superseded memories are among them and marked so; --current leaves them out.
     """
+    from concord.graph.v1 import graph_pb2, memory_pb2
+
     if nodes and edges:
         raise typer.BadParameter("--nodes and --edges exclude each other.")
     of_memories: dict[str, object] = {
@@ -130,7 +133,7 @@ def _demand_none(options: Mapping[str, object], listed: str) -> None:
         raise typer.BadParameter(f"{', '.join(given)}: no filter of {listed}.")
 
 
-def _memories(session: Session, request: ListMemoriesRequest) -> None:
+def _memories(session: Session, request: "ListMemoriesRequest") -> None:
     with session.client() as client:
         reply = client.memory.ListMemories(request)
     session.answer(reply, _show_memories)
@@ -148,7 +151,7 @@ def _edges(session: Session, request: ListEdgesRequest) -> None:
     session.answer(reply, _show_edges)
 
 
-def _show_memories(reply: ListMemoriesResponse) -> None:
+def _show_memories(reply: "ListMemoriesResponse") -> None:
     from concord.type.v1.type_pb2 import MemoryKind
 
     if not reply.memories:

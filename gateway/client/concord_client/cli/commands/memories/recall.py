@@ -1,20 +1,17 @@
 """`concord recall`: a space's recall log (W8)."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.graph.v1.recall_pb2 import (
-    EraseQueryTextRequest,
-    ListRecallsRequest,
-    ListRecallsResponse,
-    SetRecallLogRequest,
-)
 
 from concord_client.cli.options import LimitOption, PageTokenOption
 from concord_client.cli.render.page import show, show_more, table, text, when
 from concord_client.cli.session import Session, SessionCommands
 from concord_client.cli.values import plain_id
 from concord_client.credentials import Role
+
+if TYPE_CHECKING:
+    from concord.graph.v1.recall_pb2 import ListRecallsResponse
 
 app = SessionCommands(no_args_is_help=True, help="The log of what searches returned: ids alone.")
 
@@ -31,6 +28,8 @@ def list_(
     page_token: PageTokenOption = "",
 ) -> None:
     """List which memories were returned to whom, the newest first."""
+    from concord.graph.v1.recall_pb2 import ListRecallsRequest
+
     request = ListRecallsRequest(
         query_id=query_id,
         memory_id=plain_id(memory),
@@ -62,6 +61,8 @@ def erase_query(
     query_id: Annotated[str, typer.Argument(metavar="ID", help="The search's query id.")],
 ) -> None:
     """Erase the text of an integrative search, which is kept for feedback."""
+    from concord.graph.v1.recall_pb2 import EraseQueryTextRequest
+
     with session.client(Role.ADMIN) as client:
         reply = client.recall.EraseQueryText(EraseQueryTextRequest(query_id=query_id))
     done = "Its text is erased." if reply.erased else "Nothing of such a query is kept."
@@ -69,13 +70,15 @@ def erase_query(
 
 
 def _turn(session: Session, *, enabled: bool) -> None:
+    from concord.graph.v1.recall_pb2 import SetRecallLogRequest
+
     with session.client(Role.ADMIN) as client:
         reply = client.recall.SetRecallLog(SetRecallLogRequest(enabled=enabled))
     state = "on" if enabled else "off"
     session.answer(reply, f"The recall log of {session.space_name!r} is {state}.")
 
 
-def _show(reply: ListRecallsResponse) -> None:
+def _show(reply: "ListRecallsResponse") -> None:
     if not reply.enabled:
         show(text("The recall log is off: concord recall on", "yellow"))
     if not reply.recalls:

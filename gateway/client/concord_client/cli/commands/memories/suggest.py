@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from concord_client.cli.render.suggestion_page import show_suggestions
 from concord_client.cli.session import Session
 from concord_client.cli.situation import (
     ErrorOption,
@@ -37,4 +36,6 @@ def suggest(
     if session.as_json:
         session.reply(reply)
         return
+    from concord_client.cli.render.suggestion_page import show_suggestions
+
     show_suggestions(reply)

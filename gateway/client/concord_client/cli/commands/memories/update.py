@@ -10,7 +10,6 @@ from concord.graph.v1.graph_pb2 import (
     UpdateNodeRequest,
     UpdateNodeResponse,
 )
-from concord.graph.v1.memory_pb2 import UpdateMemoryRequest, UpdateMemoryResponse
 from concord.type.v1.type_pb2 import Edge, Memory, Node
 from google.protobuf.field_mask_pb2 import FieldMask
 
@@ -43,6 +42,8 @@ from concord_client.cli.values import (
 from concord_client.links import with_links
 
 if TYPE_CHECKING:
+    from concord.graph.v1.memory_pb2 import UpdateMemoryResponse
+
     from concord_client.client import Client
 
 OF_MEMORY = {
@@ -201,7 +202,9 @@ def _demand_options(changed: dict[str, Any], known: Collection[str], what: str) 
 
 def _update_memory(
     client: "Client", memory: Memory, changed: dict[str, Any]
-) -> UpdateMemoryResponse:
+) -> "UpdateMemoryResponse":
+    from concord.graph.v1.memory_pb2 import UpdateMemoryRequest
+
     request = UpdateMemoryRequest(
         memory=Memory(id=memory.id, etag=memory.etag, **_values(changed)),
         update_mask=_mask(changed),

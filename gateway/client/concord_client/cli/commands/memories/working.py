@@ -1,15 +1,8 @@
 """`concord hold` and `concord working`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.graph.v1.working_memory_pb2 import (
-    ClearWorkingMemoryRequest,
-    ListWorkingMemoryRequest,
-    ListWorkingMemoryResponse,
-    PutWorkingMemoryRequest,
-    RemoveWorkingMemoryRequest,
-)
 
 from concord_client.cli.choices import Importance
 from concord_client.cli.options import AsOfOption, KnownAtOption
@@ -17,6 +10,9 @@ from concord_client.cli.render.page import lines, show, table, text, when, word
 from concord_client.cli.render.page import text as shown
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
+
+if TYPE_CHECKING:
+    from concord.graph.v1.working_memory_pb2 import ListWorkingMemoryResponse
 
 
 def hold(
@@ -29,6 +25,8 @@ def hold(
     session_id: Annotated[str, typer.Option("--session", help="Session id.")] = "",
 ) -> None:
     """Hold a text in working memory; what matters least makes room for it."""
+    from concord.graph.v1.working_memory_pb2 import PutWorkingMemoryRequest
+
     request = PutWorkingMemoryRequest(
         content=text, importance=importance.value_of(), session_id=session_id
     )
@@ -57,6 +55,12 @@ def working(
     known_at: KnownAtOption = None,
 ) -> None:
     """Show what working memory holds, the most important first."""
+    from concord.graph.v1.working_memory_pb2 import (
+        ClearWorkingMemoryRequest,
+        ListWorkingMemoryRequest,
+        RemoveWorkingMemoryRequest,
+    )
+
     request = ListWorkingMemoryRequest(
         stale=stale, session_id=session_id, page_size=200, as_of=asked_time(as_of, known_at)
     )
@@ -71,7 +75,7 @@ def working(
     session.answer(reply, lambda reply: _show(reply, stale=stale))
 
 
-def _show(reply: ListWorkingMemoryResponse, *, stale: bool) -> None:
+def _show(reply: "ListWorkingMemoryResponse", *, stale: bool) -> None:
     from concord.type.v1.type_pb2 import Importance
 
     if not reply.entries:

@@ -6,10 +6,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
-from concord.graph.v1.space_pb2 import ExportSpaceRequest, ExportSpaceResponse
 from google.protobuf.json_format import MessageToJson
 
 from concord_client import private_files
@@ -24,6 +23,9 @@ from concord_client.cli.options import (
 )
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time
+
+if TYPE_CHECKING:
+    from concord.graph.v1.space_pb2 import ExportSpaceResponse
 
 TIMEOUT = 3600.0
 
@@ -64,6 +66,8 @@ def export(
     With --form full it is all that ever was in it, who wrote it and when: keep such a file as safe
     as the space itself. What is erased later stays in it.
     """
+    from concord.graph.v1.space_pb2 import ExportSpaceRequest
+
     request = ExportSpaceRequest(as_of=asked_time(as_of, known_at), form=form.asked.value_of())
     count = 0
     path = chosen_file(file, out)
@@ -84,7 +88,7 @@ def export(
         )
 
 
-def _write_mem0(replies: Iterable[ExportSpaceResponse], output: TextIO) -> int:
+def _write_mem0(replies: "Iterable[ExportSpaceResponse]", output: TextIO) -> int:
     """Write a state export in Mem0's form; return the number of memories and relations."""
     from concord_client.importers.exports.mem0 import to_mem0
 

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.graph.v1.memory_pb2 import BATCH_OUTCOME_CREATED
 
 from concord_client.cli.amendments import show_amendments
 from concord_client.cli.dry_run import show_dry_run
@@ -15,9 +14,9 @@ from concord_client.cli.render.gave_way import show_gave_way
 from concord_client.cli.render.page import plural, show, text
 from concord_client.cli.session import Session
 from concord_client.importers.form import Format, Origin
-from concord_client.importers.outcome import LeftOut, Remark
 
 if TYPE_CHECKING:
+    from concord_client.importers.outcome import LeftOut
     from concord_client.importers.upload import Refusal, Upload
 
 MOST_PLACES = 5
@@ -137,6 +136,8 @@ def import_(
 
 
 def _created(upload: "Upload") -> list[str]:
+    from concord.graph.v1.memory_pb2 import BATCH_OUTCOME_CREATED
+
     results = upload.reply().results
     return [each.memory_id for each in results if each.outcome == BATCH_OUTCOME_CREATED]
 
@@ -161,9 +162,10 @@ def _report(session: Session, upload: "Upload", total: int) -> None:
         typer.echo(f"{remembered:,} of {total:,} remembered; run it again.", err=True)
 
 
-def _count(path: Path, form: Format | Origin) -> tuple[int, list[LeftOut]]:
+def _count(path: Path, form: Format | Origin) -> "tuple[int, list[LeftOut]]":
     """The number of items in `path`, and what reading it leaves out."""
     from concord_client.importers.formats import is_document, read
+    from concord_client.importers.outcome import LeftOut, Remark
 
     if form is Format.JSONL and not is_document(path):
         try:

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.governance.v1.principal_pb2 import GetPrincipalsRequest
 
 from concord_client import credentials
 from concord_client.cli.errors import CommandError
@@ -74,6 +73,8 @@ def import_space(
 
 def _demand_governance(client: "Client", grant: bytes) -> None:
     """Refuse a restore grant that names another governance's key than that of this system."""
+    from concord.governance.v1.principal_pb2 import GetPrincipalsRequest
+
     from concord_client.transfer import governance_named
     from concord_client.trust.keyfiles import encoded
 

@@ -1,20 +1,9 @@
 """`concord key`: creates, lists and revokes API keys (W7)."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.governance.v1 import access_pb2
-from concord.governance.v1.access_pb2 import (
-    KEY_SCOPE_ADMIN,
-    KEY_SCOPE_WRITE,
-    CreateKeyRequest,
-    CreateKeyResponse,
-    Key,
-    KeyStatus,
-    ListKeysRequest,
-    RevokeKeyRequest,
-)
 from concord.type.v1.type_pb2 import (
     ORIGIN_UNSPECIFIED,
     PRINCIPAL_KIND_HUMAN,
@@ -37,6 +26,9 @@ from concord_client.credentials import (
     demand_savable,
     save,
 )
+
+if TYPE_CHECKING:
+    from concord.governance.v1.access_pb2 import CreateKeyResponse, Key
 
 app = SessionCommands(no_args_is_help=True, help="Make, list and revoke the API keys of a space.")
 
@@ -90,6 +82,8 @@ def create(
     keep: SaveOption = False,
 ) -> None:
     """Make a key for a space. It opens within a second, and is shown once."""
+    from concord.governance.v1.access_pb2 import CreateKeyRequest
+
     if bool(rotate) == bool(principal or kind or scopes or origin):
         raise typer.BadParameter("write --principal, --kind and --scopes, or --rotate ID.")
     if overlap and not rotate:
@@ -133,6 +127,8 @@ def list_(
 ) -> None:
     """List the keys of a space, newest first; none of them can be read back. --json says more: the
     kind and origin of each."""
+    from concord.governance.v1.access_pb2 import KeyStatus, ListKeysRequest
+
     request = ListKeysRequest(
         space=_space(session), include_ended=ended, page_size=limit, page_token=page_token
     )
@@ -163,6 +159,8 @@ def revoke(
     key_id: Annotated[str, typer.Argument(metavar="ID", help="As `concord key list` shows it.")],
 ) -> None:
     """Revoke a key for ever. Within 5 seconds it opens nothing more."""
+    from concord.governance.v1.access_pb2 import RevokeKeyRequest
+
     with session.client(Role.KEY_MAKER) as client:
         reply = client.access.RevokeKey(RevokeKeyRequest(key_id=key_id))
     revoked = reply.key
@@ -188,17 +186,19 @@ def _expiry(given: str) -> Timestamp | None:
     return instant((datetime.now(UTC) + period(given)).isoformat())
 
 
-def _may(key: Key) -> str:
+def _may(key: "Key") -> str:
     """A key's scopes and single permissions, in words; older keys have only the latter."""
+    from concord.governance.v1 import access_pb2
+
     scopes = [word(access_pb2.KeyScope, scope) for scope in key.scopes]
     return ", ".join([*scopes, *key.permissions])
 
 
-def _until(key: Key) -> str:
+def _until(key: "Key") -> str:
     return f", valid until {when(key.expire_time)}" if key.HasField("expire_time") else ""
 
 
-def _keep(session: Session, made: CreateKeyResponse) -> None:
+def _keep(session: Session, made: "CreateKeyResponse") -> None:
     try:
         path = save(session.environ, made.key.space, **{_place(made.key): made.secret})
     except CredentialsError:
@@ -215,9 +215,11 @@ def _keep(session: Session, made: CreateKeyResponse) -> None:
         )
 
 
-def _place(key: Key) -> str:
+def _place(key: "Key") -> str:
     """Where `credentials.json` keeps a key: a person's is the owner's, if it does not only
     administer; keys of the operator and of others are the agent's and the programs'."""
+    from concord.governance.v1.access_pb2 import KEY_SCOPE_ADMIN, KEY_SCOPE_WRITE
+
     if key.space == SYSTEM_SPACE:
         return "key"
     writes = KEY_SCOPE_WRITE in key.scopes
@@ -227,7 +229,7 @@ def _place(key: Key) -> str:
     return "owner_key" if is_person else "key"
 
 
-def _show_made(made: CreateKeyResponse) -> None:
+def _show_made(made: "CreateKeyResponse") -> None:
     key = made.key
     made_of = f"Made key {key.id} of {key.principal} in {key.space} ({_may(key)})"
     show(text(f"{made_of}{_until(key)}."))

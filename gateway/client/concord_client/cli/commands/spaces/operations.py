@@ -1,9 +1,8 @@
 """`concord operations`: a space's changes with their authors and times."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.graph.v1.space_pb2 import ListOperationsRequest, ListOperationsResponse
 from concord.type.v1.type_pb2 import ItemKind
 
 from concord_client.cli.choices import ChangeType
@@ -11,6 +10,9 @@ from concord_client.cli.options import PageTokenOption
 from concord_client.cli.render.page import show, show_more, table, text, when, word
 from concord_client.cli.session import Session
 from concord_client.cli.values import instant
+
+if TYPE_CHECKING:
+    from concord.graph.v1.space_pb2 import ListOperationsResponse
 
 
 def operations(
@@ -33,6 +35,8 @@ def operations(
     page_token: PageTokenOption = "",
 ) -> None:
     """List who changed what and when, newest first: digests, never content."""
+    from concord.graph.v1.space_pb2 import ListOperationsRequest
+
     request = ListOperationsRequest(
         item_id=item,
         principal=principal,
@@ -48,7 +52,7 @@ def operations(
     session.answer(reply, _show)
 
 
-def _show(reply: ListOperationsResponse) -> None:
+def _show(reply: "ListOperationsResponse") -> None:
     from concord.graph.v1.feed_pb2 import ChangeType
 
     made = table("#Seq", "When", "Who", "What", "Item", "Digest", "Request")

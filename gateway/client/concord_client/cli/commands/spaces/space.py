@@ -2,15 +2,9 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.governance.v1.access_pb2 import (
-    CreateSpaceRequest,
-    CreateSpaceResponse,
-    DeleteSpaceRequest,
-    ListSpacesRequest,
-)
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import PassphraseOption, Slot
@@ -26,6 +20,9 @@ from concord_client.credentials import (
     save,
 )
 
+if TYPE_CHECKING:
+    from concord.governance.v1.access_pb2 import CreateSpaceResponse
+
 app = SessionCommands(no_args_is_help=True, help="Make, list and delete spaces, as the operator.")
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The space's name.")]
@@ -34,6 +31,8 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The space's n
 @app.command("create")
 def create(session: SystemSession, name: NameArgument, *, keep: SaveOption = False) -> None:
     """Make a space, and the one-time secret for its genesis (`concord principal enrol`)."""
+    from concord.governance.v1.access_pb2 import CreateSpaceRequest
+
     if keep:
         demand_savable(session.environ)
     with session.client(Role.OPERATOR) as client:
@@ -59,6 +58,8 @@ def list_(
     page_token: PageTokenOption = "",
 ) -> None:
     """List the spaces by name."""
+    from concord.governance.v1.access_pb2 import ListSpacesRequest
+
     request = ListSpacesRequest(include_deleted=deleted, page_size=limit, page_token=page_token)
     with session.client(Role.OPERATOR) as client:
         reply = client.access.ListSpaces(request)
@@ -134,6 +135,8 @@ def _demand_typed(name: str, typed: str) -> None:
 
 
 def _delete(session: Session, name: str, statement: bytes) -> None:
+    from concord.governance.v1.access_pb2 import DeleteSpaceRequest
+
     request = DeleteSpaceRequest(space=name, typed_name=name, statement=statement)
     with session.client(Role.OPERATOR) as client:
         reply = client.access.DeleteSpace(request)
@@ -148,7 +151,7 @@ def _delete(session: Session, name: str, statement: bytes) -> None:
     forget(session.environ, name)
 
 
-def _keep(session: Session, made: CreateSpaceResponse) -> Path:
+def _keep(session: Session, made: "CreateSpaceResponse") -> Path:
     try:
         return save(session.environ, made.space.name, enrolment_secret=made.enrolment_secret)
     except CredentialsError:
@@ -156,6 +159,6 @@ def _keep(session: Session, made: CreateSpaceResponse) -> Path:
         raise
 
 
-def _show_made(made: CreateSpaceResponse) -> None:
+def _show_made(made: "CreateSpaceResponse") -> None:
     show(text(f"Made {made.space.name}. Its enrolment secret, for {ENROLMENT_VARIABLE}."))
     show(text(KEPT_NOWHERE, "dim"), text(made.enrolment_secret, "bold"))

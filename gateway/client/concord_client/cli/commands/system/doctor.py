@@ -8,8 +8,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.dissonance.v1.dissonance_pb2 import ListJudgesRequest
-from concord.graph.v1.space_pb2 import CountByTypeRequest
 from concord.search.v1.search_pb2 import (
     GetIndexStatusRequest,
     GetIndexStatusResponse,
@@ -158,6 +156,8 @@ def _permitted(found: Iterator[Finding], space: str, unseen: str) -> Iterator[Fi
 
 
 def _services(client: "Client") -> Iterator[Finding]:
+    from concord.dissonance.v1.dissonance_pb2 import ListJudgesRequest
+
     down = [name for name in SERVICES if not serves(client, name)]
     if down:
         advice = "its log says why: log/concord.jsonl in the data directory, or the container's"
@@ -195,6 +195,8 @@ def _space(client: "Client", space: str) -> Iterator[Finding]:
 
 def _caught_up(client: "Client") -> tuple[GetIndexStatusResponse, int, bool]:
     """Return the index's status, the number of memories that it lacks, and whether it moves."""
+    from concord.graph.v1.space_pb2 import CountByTypeRequest
+
     end = time.monotonic() + CATCH_UP_SECONDS
     first: int | None = None
     while True:

@@ -11,9 +11,6 @@ from shutil import which
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.dissonance.v1.dissonance_pb2 import ListJudgesRequest, ListJudgesResponse
-from concord.governance.v1.proposal_pb2 import GetBriefingResponse
-from concord.graph.v1.space_pb2 import CountByTypeRequest, CountByTypeResponse
 from concord.search.v1.search_pb2 import GetIndexStatusRequest, GetIndexStatusResponse
 from google.protobuf.json_format import MessageToDict
 
@@ -37,6 +34,10 @@ from concord_client.cli.values import asked_time
 from concord_client.credentials import DATA_VARIABLE, data_directory
 
 if TYPE_CHECKING:
+    from concord.dissonance.v1.dissonance_pb2 import ListJudgesResponse
+    from concord.governance.v1.proposal_pb2 import GetBriefingResponse
+    from concord.graph.v1.space_pb2 import CountByTypeResponse
+
     Replies = tuple[CountByTypeResponse, GetIndexStatusResponse, ListJudgesResponse | None]
     """The services' own status replies; that of dissonance is None while it does not serve."""
 
@@ -95,6 +96,9 @@ def typed_as(data: Path, environ: Mapping[str, str]) -> str:
 
 def status(session: Session, *, as_of: AsOfOption = None, known_at: KnownAtOption = None) -> None:
     """Show whether Concord serves, what the space holds or held, and how far its index is now."""
+    from concord.dissonance.v1.dissonance_pb2 import ListJudgesRequest
+    from concord.graph.v1.space_pb2 import CountByTypeRequest
+
     asked = CountByTypeRequest(as_of=asked_time(as_of, known_at))
     with session.client() as client:
         serving = {name: serves(client, name) for name in SERVICES}
@@ -123,7 +127,7 @@ def _print_json(
     serving: dict[str, bool],
     failing: list[str],
     found: "Replies",
-    told: GetBriefingResponse | None,
+    told: "GetBriefingResponse | None",
     *,
     missing: int,
 ) -> None:
@@ -157,7 +161,7 @@ def _print_page(
     failing: list[str],
     found: "Replies",
     *,
-    told: GetBriefingResponse | None,
+    told: "GetBriefingResponse | None",
     missing: int,
 ) -> None:
     counts, index, judges = found
