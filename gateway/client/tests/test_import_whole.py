@@ -45,7 +45,7 @@ TABLE_MARKUP = re.compile(r'\A\ufeff?sep=.|[",;\t|#\ufeff]|\\(?=")|\[\[(?:memory
 NOTE_MARKUP = re.compile(
     r"^ {0,3}#+[ \t]|[ \t]#+[ \t]*$|^ {0,3}=+[ \t]*$"  # marks of headings
     rf"|^---[ \t]*$|^\.\.\.[ \t]*$|^(?:{'|'.join(sorted(KEYS))})[ \t]*(?=:)"  # of front matter
-    r"|(?<=: )~[ \t]*$|:(?=\s|$)|[\[\]{},\"'&*!|>-]|\\[tn]|\\(?=[\"\\])"  # signs of YAML
+    r"|(?<=: )~[ \t]*$|::?(?=\s|$)|[\[\]{},\"'&*!|>-]|\\[tn]|\\(?=[\"\\])"  # of YAML, Logseq
     r"|(?<=\[\[)[^\[\]|#\n]*(?=[|#])|!(?=\[\[)"  # a link's target, which becomes an id
     r"|(?<=\]\()(?:<[^<>\n]*>|[^\s()]*)",
     re.MULTILINE,
