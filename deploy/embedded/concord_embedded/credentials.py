@@ -145,7 +145,7 @@ def _enrolment(known: Credentials) -> bytes:
 
 def _read(path: Path) -> Credentials | None:
     try:
-        found = Credentials.model_validate_json(path.read_bytes())
+        found = Credentials.model_validate(json.loads(path.read_bytes()))
     except FileNotFoundError:
         return None
     except OSError as error:

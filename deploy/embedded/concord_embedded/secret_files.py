@@ -8,7 +8,8 @@ from concord_client import private_files
 
 def write(path: Path, content: bytes) -> None:
     """Replaces `path` atomically and durably, with mode 0600."""
-    private_files.replace(path, content)
+    with private_files.replaced(path) as file:
+        file.buffer.write(content)
     sync(path.parent)
 
 

@@ -28,6 +28,7 @@ Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
 Metadata: TypeAlias = list[tuple[str, str | bytes]]
 Handler: TypeAlias = "grpc.RpcMethodHandler[bytes, bytes]"
 Stream: TypeAlias = "grpc.aio.StreamStreamCall[bytes, bytes]"
+Replies: TypeAlias = "grpc.aio.UnaryStreamCall[bytes, bytes] | Stream"
 Answer: TypeAlias = Callable[[Any, Context], Coroutine[Any, Any, Any]]
 """Answers one call: takes its request, unless it streams, and returns or writes its reply."""
 Forward: TypeAlias = Callable[[Any, Context, Metadata], Coroutine[Any, Any, Any]]
@@ -68,15 +69,20 @@ class Proxy(grpc.GenericRpcHandler):
         return self._handlers.get(handler_call_details.method, self._unknown)
 
     def _handler(self, route: Route) -> Handler:
-        """A method that streams one way is forwarded as one that streams both ways.
+        """A method whose caller streams is forwarded as one that streams both ways.
 
-        On the wire they are the same.
+        On the wire they are the same. One message of a caller is not: gRPC has read it whole before
+        its handler may refuse the call.
         """
-        forward = self._both_ways(route) if route.streams else self._unary(route)
-        answer = self._forwarding(route, forward)
-        if route.streams:
-            return grpc.stream_stream_rpc_method_handler(answer)
-        return grpc.unary_unary_rpc_method_handler(answer)
+        if route.method.client_streaming:
+            return grpc.stream_stream_rpc_method_handler(
+                self._forwarding(route, self._both_ways(route))
+            )
+        if route.method.server_streaming:
+            return grpc.unary_stream_rpc_method_handler(
+                self._forwarding(route, self._replying(route))
+            )
+        return grpc.unary_unary_rpc_method_handler(self._forwarding(route, self._unary(route)))
 
     def _forwarding(self, route: Route, forward: Forward) -> Answer:
         """Returns a handler that authenticates a call, counts it in its limits, and forwards it."""
@@ -141,14 +147,27 @@ class Proxy(grpc.GenericRpcHandler):
 
         return forward
 
+    def _replying(self, route: Route) -> Forward:
+        stub: grpc.aio.UnaryStreamMultiCallable[bytes, bytes]
+        stub = route.upstream.channel.unary_stream(route.path)
+
+        async def forward(request: bytes, context: Context, metadata: Metadata) -> None:
+            self._check_size(request)
+            call = stub(request, timeout=context.time_remaining(), metadata=metadata)
+            try:
+                await self._replies(context, call)
+            finally:
+                call.cancel()
+
+        return forward
+
     def _both_ways(self, route: Route) -> Forward:
         stub: grpc.aio.StreamStreamMultiCallable[bytes, bytes]
         stub = route.upstream.channel.stream_stream(route.path)
-        settle = SETTLE if route.method.client_streaming else 0
 
         async def forward(_requests: object, context: Context, metadata: Metadata) -> None:
             call = stub(timeout=context.time_remaining(), metadata=metadata)
-            await self._while_pumping(context, call, settle)
+            await self._while_pumping(context, call)
 
         return forward
 
@@ -177,13 +196,13 @@ class Proxy(grpc.GenericRpcHandler):
             await asyncio.sleep(LET_IN_EVERY)
             await self._demand_still_let_in(context)
 
-    async def _while_pumping(self, context: Context, call: Stream, settle: float) -> None:
+    async def _while_pumping(self, context: Context, call: Stream) -> None:
         """Forwards the service's answer, which may end before the caller has sent everything.
 
         Raises `Failure` if the caller sent a message that cannot be forwarded. The error of a
         service that is gone waits for the caller's last message, or some seconds: `discard_rest`.
         """
-        up = asyncio.create_task(self._pump(context, call, settle))
+        up = asyncio.create_task(self._pump(context, call))
         down = asyncio.create_task(self._replies(context, call))
         try:
             await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
@@ -200,16 +219,16 @@ class Proxy(grpc.GenericRpcHandler):
             down.cancel()
             await asyncio.gather(up, down, return_exceptions=True)
 
-    async def _pump(self, context: Context, call: Stream, settle: float) -> None:
+    async def _pump(self, context: Context, call: Stream) -> None:
         """Forwards the caller's messages and their end; drops those after the service's answer."""
         while (message := await _read(context)) is not None:
             self._check_size(message)
             await self._demand_still_let_in(context)
             await _unless_over(call.write(message))
-        await asyncio.sleep(settle)
+        await asyncio.sleep(SETTLE)
         await _unless_over(call.done_writing())
 
-    async def _replies(self, context: Context, call: Stream) -> None:
+    async def _replies(self, context: Context, call: Replies) -> None:
         """Forwards the service's initial metadata and its messages. Raises `AioRpcError`."""
         await context.send_initial_metadata(await call.initial_metadata())
         while (message := await _read(call)) is not None:
@@ -251,7 +270,7 @@ class Proxy(grpc.GenericRpcHandler):
         await context.abort(error.code(), error.details() or "", trailers)
 
 
-async def _read(side: "Context | Stream") -> bytes | None:
+async def _read(side: "Context | Replies") -> bytes | None:
     """The next message; None at the end."""
     message: object = await side.read()
     return message if isinstance(message, bytes) else None

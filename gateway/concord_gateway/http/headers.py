@@ -153,7 +153,7 @@ def media_type(value: str | None) -> str:
 
 
 def invalid(field: str, description: str) -> Failure:
-    """The failure of the header `field`, or of the body if `field` is ""."""
+    """The failure of a header, a field of the body, or the body if `field` is ""."""
     return Failure(
         grpc.StatusCode.INVALID_ARGUMENT,
         "ERROR_REASON_FIELD_INVALID",

@@ -56,6 +56,7 @@ READS: dict[str, Callable[[bool], str]] = {
     "listed memories": lambda now: lists.listed_memories(now, filters.memory_tests(CURRENT)[0]),
     "conflict by id": conflicts.by_id,
     "edges at": statements.edges_at,
+    "conflicts of pairs": conflicts.between,
     "open conflicts": conflicts.open_at,
     "derived memories": lambda _: conflicts.DERIVED,
     "live edges": lambda now: lists.live_items(ItemKind.EDGE, now, True),

@@ -1,4 +1,4 @@
-"""Credentials and clocks that all ports use."""
+"""Credentials, clocks and repeated ids of calls."""
 
 import hashlib
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The ports of graph's change feed and leases, and the positions in the feed."""
+"""Leases of spaces, and positions in graph's change feed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -143,6 +143,12 @@ class ConflictReads(Protocol):
         """Return an entry by id, a deleted one too."""
         ...
 
+    async def conflicts_between(
+        self, pairs: Collection[tuple[str, str]], record: int = FOREVER
+    ) -> Mapping[tuple[str, str], Entry]:
+        """Return the live conflicts of pairs of ids, the smaller id first."""
+        ...
+
     async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
         """Return up to `limit` live memories that have triggers, each with its triggers, by id."""
         ...

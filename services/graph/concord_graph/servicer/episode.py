@@ -49,7 +49,7 @@ class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
         page, total, next_token = await calls.entry_page(self._reader, request, filter_, skip=skip)
         found = calls.FOUND if total else calls.NOT_FOUND
         names: Sequence[str] = ()
-        if not total:
+        if not total and request.session_id:
             names = await calls.near(self._reader, NameKind.SESSION, request.session_id)
         return episode_pb2.ListEpisodesResponse(
             status=found,

@@ -163,6 +163,33 @@ async def test_it_goes_on_after_the_last_page_that_was_done(
     assert await settle(path) == []
 
 
+async def test_who_is_overtaken_goes_on_until_all_is_settled(
+    tmp_path: Path, written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """G16 Of two processes at once, each serves a space that is settled whole."""
+    path = tmp_path / "graph.db"
+    shutil.copy(written, path)
+    known = unsettle(path)
+    monkeypatch.setattr(settled_anew, "_A_PAGE", 15)
+    settle_page = settled_anew._settle
+
+    def stop(_: str, done: int, __: int) -> None:
+        if done:
+            raise _Stopped
+
+    async def overtaken(*of_page: Any) -> None:
+        monkeypatch.setattr(settled_anew, "_settle", settle_page)
+        with pytest.raises(_Stopped):  # the other one settles a page, and is stopped
+            await settle(path, stop)
+        await settle_page(*of_page)
+
+    monkeypatch.setattr(settled_anew, "_settle", overtaken)
+    await settle(path)
+
+    assert standings(path) == known
+    assert await settle(path) == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("pages", [1, 35])
 def test_it_goes_on_after_kill_9(tmp_path: Path, written: Path, pages: int) -> None:

@@ -23,6 +23,13 @@ class ConflictReads(SpaceTransaction):
         found = await self.ask(_entry(known_at(record)), asked=[{"record": record}], id=entry_id)
         return records.read(Entry, found[0][0]) if found else None
 
+    async def conflicts_between(
+        self, pairs: Collection[tuple[str, str]], record: int = FOREVER
+    ) -> Mapping[tuple[str, str], Entry]:
+        asked = [{"record": record, "first": first, "second": second} for first, second in pairs]
+        found = [row[0] for row in await self.ask(_between(known_at(record)), asked=asked)]
+        return {(each["first_id"], each["second_id"]): records.read(Entry, each) for each in found}
+
     async def open_conflicts(
         self, ids: Collection[str], record: int = FOREVER
     ) -> Mapping[str, OpenConflicts]:
@@ -70,6 +77,12 @@ def _entry(known: Known) -> str:
         f"{bringing(known)}MATCH (t:EntryVersion {{id: $id}}) WHERE {was_known('t', known)}"
         " RETURN properties(t)"
     )
+
+
+@cache
+def _between(known: Known) -> str:
+    keys = "first_id: ask.first, second_id: ask.second"
+    return f"UNWIND $asked AS ask MATCH {seen('t', 'Conflict', known, keys)} RETURN properties(t)"
 
 
 @cache

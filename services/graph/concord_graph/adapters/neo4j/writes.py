@@ -54,8 +54,8 @@ from concord_graph.ports import (
 
 _ROWS_A_STATEMENT = 2_000
 _LOCK = (
-    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0, s.unsettled = 0"
-    " SET s.holder = randomUUID()"
+    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0 SET s.holder = randomUUID(),"
+    " s.unsettled = CASE s.seq WHEN 0 THEN 0 ELSE s.unsettled END"
     " WITH s OPTIONAL MATCH (r:Request {principal: $principal, method: $method,"
     " request_id: $request_id}) RETURN s.seq, s.last_time,"
     " properties(r),"

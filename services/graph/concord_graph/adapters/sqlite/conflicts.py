@@ -44,6 +44,13 @@ class ConflictReads:
         row = self._db.execute(by_id(record == FOREVER), bound).fetchone()
         return rows.read(Entry, row) if row else None
 
+    async def conflicts_between(
+        self, pairs: Collection[tuple[str, str]], record: int = FOREVER
+    ) -> Mapping[tuple[str, str], Entry]:
+        bound = {"space": self._space, "pairs": json.dumps(list(pairs)), "record": record}
+        found = self._db.execute(between(record == FOREVER), bound).fetchall()
+        return {(row[-2], row[-1]): rows.read(Entry, row[:-2]) for row in found}
+
     async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
         sql = (
             "SELECT m.id, m.surfaces_when FROM memory m INDEXED BY memory_triggered"
@@ -70,6 +77,18 @@ def by_id(now: bool) -> str:
     return (
         f"SELECT {rows.ENTRY} FROM entry t WHERE t.space = :space AND t.id = :id"
         f" AND {revisions.current('t', now)}"
+    )
+
+
+@cache
+def between(now: bool) -> str:
+    """Return the statement that reads the conflicts of :pairs, a JSON list of pairs of ids."""
+    return (
+        f"SELECT {rows.qualified(rows.ENTRY, 't')}, t.first_id, t.second_id"
+        " FROM json_each(:pairs) p CROSS JOIN entry t"
+        f" INDEXED BY {(_NOW if now else _THEN)['first_id']} ON t.space = :space"
+        f" AND t.kind = {_CONFLICT} AND t.first_id = p.value ->> 0"
+        f" AND t.second_id = p.value ->> 1 AND {revisions.live('t', now)}"
     )
 
 

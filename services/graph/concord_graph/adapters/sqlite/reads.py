@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
@@ -171,7 +172,18 @@ class SqliteReads(
         return found if found and found.kind == ref.kind else None
 
     async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
-        return [await self.revision(ref) for ref in refs]
+        found: dict[Ref, Record] = {}
+        for kind in dict.fromkeys(ref.kind for ref in refs):
+            wanted = json.dumps([(ref.id, ref.revision) for ref in refs if ref.kind == kind])
+            sql = (
+                f"SELECT {rows.qualified(rows.COLUMNS[kind], 't')} FROM json_each(:refs) r"
+                f" CROSS JOIN {rows.table(kind)} t ON t.space = :space AND t.id = r.value ->> 0"
+                " AND t.revision = r.value ->> 1"
+            )
+            for row in self._all(sql, {"space": self._space, "refs": wanted}):
+                record = rows.record(kind, row)
+                found[Ref(record.kind, record.id, record.revision.number)] = record
+        return [found.get(ref) for ref in refs]
 
     async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
         if not ids:

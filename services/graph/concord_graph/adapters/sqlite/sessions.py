@@ -173,7 +173,7 @@ class SessionWrites(SessionReads):
     async def put_session_rows(self, rows: Sequence[SessionRow]) -> None:
         table, _, columns = _KEPT[type(rows[0])]
         marks = ", ".join("?" for _ in columns.split(","))
-        sql = f"INSERT OR IGNORE INTO {table} (space, {columns}) VALUES (?, {marks})"
+        sql = f"INSERT INTO {table} (space, {columns}) VALUES (?, {marks}) ON CONFLICT DO NOTHING"
         self._db.executemany(sql, [(self._space, *astuple(row)) for row in rows])
 
     async def drop_service_records(self, kind: str, before: str) -> None:

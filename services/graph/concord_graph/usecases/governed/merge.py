@@ -18,7 +18,7 @@ from concord_graph.domain.items import (
     Revision,
     Source,
 )
-from concord_graph.ports import Written
+from concord_graph.ports import Expected, Written
 from concord_graph.usecases.items.edges import put_edge
 from concord_graph.usecases.items.lineage import (
     add_lineage,
@@ -111,7 +111,9 @@ def _united(kept: Memory, merged: Memory) -> Memory:
 
 
 async def _move_edges(writer: Writer, kept: Memory | Node, merged: Memory | Node) -> None:
-    for found in await writer.tx.edges_at(merged.id, live=True):
+    at = await writer.tx.edges_at(merged.id, live=True)
+    await writer.tx.expect(lambda: Expected(ids=tuple(edge.id for edge in at)))
+    for found in at:
         writer.tx.step()
         edge = await writer.tx.edge(found.id)
         if edge is None:

@@ -53,7 +53,6 @@ from concord_graph.ports import (
 )
 from concord_graph.usecases.items.lineage import add_lineage, contradiction, refuse_linked
 from concord_graph.usecases.read import succession
-from concord_graph.usecases.read.conflicts import conflicts_between
 from concord_graph.usecases.write.conflicts import CONFLICT_ID, as_before
 from concord_graph.usecases.write.writer import Writer, written
 
@@ -71,7 +70,7 @@ async def record_conflicts(writer: Writer, findings: Sequence[Conflict]) -> Conf
     """
     _check(findings)
     judged = await _Judged.of(writer.tx, findings, Instant(writer.now))
-    stored = await conflicts_between(writer.tx, [found.pair for found in findings])
+    stored = await writer.tx.conflicts_between([found.pair for found in findings])
     outcomes = []
     for place, found in enumerate(findings):
         entry = stored.get(found.pair)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from concord_graph.domain.conflicts import Conflict, Side, conflict_of, pair_of
 from concord_graph.domain.digests import etag
-from concord_graph.domain.items import FOREVER, Edge, Entry, Instant, ItemKind, Memory, Source
+from concord_graph.domain.items import Edge, Entry, Instant, ItemKind, Memory, Source
 from concord_graph.ports import EntryFilter, Reads, View, Walk
 from concord_graph.usecases.read.shown import with_heads
 
@@ -51,21 +51,10 @@ async def get_conflict(
         entry = await tx.entry(conflict_id, at.record)
     else:
         wanted = pair_of(*pair)
-        entry = (await conflicts_between(tx, [wanted], at.record)).get(wanted)
+        entry = (await tx.conflicts_between([wanted], at.record)).get(wanted)
     if entry is None or entry.deleted or entry.kind != ItemKind.CONFLICT:
         return None
     return (await shown_conflicts(tx, [entry], at))[0]
-
-
-async def conflicts_between(
-    tx: Reads, pairs: Collection[tuple[str, str]], record: int = FOREVER
-) -> Mapping[tuple[str, str], Entry]:
-    """Return the live conflicts of pairs of ids, the smaller id first."""
-    sides = tuple(dict.fromkeys(first for first, _ in pairs))
-    filter_ = EntryFilter(ItemKind.CONFLICT, shelf=None, sides=sides)
-    found, _ = await tx.entries(filter_, Instant(0, record))
-    of_pair = {conflict_of(entry).pair: entry for entry in found}
-    return {pair: of_pair[pair] for pair in pairs if pair in of_pair}
 
 
 async def list_conflicts(

@@ -22,7 +22,6 @@ from concord_graph.domain.conflicts import (
 from concord_graph.domain.digests import etag
 from concord_graph.domain.items import FOREVER, Edge, Entry, Instant, Item, ItemKind, Relation
 from concord_graph.ports import EntryFilter, Reads, Ref
-from concord_graph.usecases.read.conflicts import conflicts_between
 
 CONFLICT_ID = "conflict_id"
 """The property of a resolution's lineage that names its conflict."""
@@ -43,7 +42,7 @@ async def following(tx: Reads, before: Item | None, edge: Edge, author: str) -> 
     if not contradicts and not (edge.deleted and edge.properties.get(CONFLICT_ID)):
         return None
     pair = pair_of(edge.source.id, edge.target.id)
-    stored = (await conflicts_between(tx, [pair])).get(pair)
+    stored = (await tx.conflicts_between([pair])).get(pair)
     if contradicts and not edge.deleted:
         return await _written(tx, stored, edge, author)
     if stored is None or stored.erase_time:

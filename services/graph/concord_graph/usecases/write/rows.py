@@ -8,7 +8,7 @@ from typing import NamedTuple
 from concord_graph.domain.items import Edge
 from concord_graph.domain.succession import MOST_FORMER, Value, former_values, next_values
 from concord_graph.ports import ValuesAround
-from concord_graph.ports.surroundings import Surroundings
+from concord_graph.ports.space_to_settle import SpaceToSettle
 from concord_graph.usecases.read.succession import FIRST_LOOK, FURTHER, place_of, value_of
 
 
@@ -28,7 +28,7 @@ class Neighbours(NamedTuple):
 class Rows:
     """The rows of a space as a write finds them."""
 
-    def __init__(self, tx: Surroundings) -> None:
+    def __init__(self, tx: SpaceToSettle) -> None:
         self._tx = tx
         self._functional: Collection[str] | None = None
 

@@ -46,8 +46,9 @@ async def settle_store(store: GraphStore, tell: Callable[[str, int, int], None])
     What was worked out stays when the program is stopped. `tell` is given the space, the changes
     that were gone through, and all of them.
     """
-    for unsettled in await store.unsettled():
-        await _settle_space(store, unsettled, partial(tell, unsettled.space))
+    while found := await store.unsettled():
+        for unsettled in found:
+            await _settle_space(store, unsettled, partial(tell, unsettled.space))
 
 
 async def _settle_space(
@@ -65,7 +66,7 @@ async def _settle_space(
         if due or not following:
             keep = partial(_keep, expected=expected, settled=settled, following=following)
             if not await store.write(unsettled.space, keep):
-                return  # another process was faster
+                return  # another process was faster: what it leaves is found anew
             expected = following
         first = following
 

@@ -27,21 +27,22 @@ from concord_graph.domain.succession import (
     UNTOUCHED,
     Replacement,
     Standing,
-    Value,
     former_values,
     next_values,
 )
-from concord_graph.ports.surroundings import Surroundings
+from concord_graph.ports import ValuesAround
+from concord_graph.ports.space_to_settle import SpaceToSettle
 from concord_graph.usecases.read.succession import makers_of, value_of
 from concord_graph.usecases.write.rows import Rows
 
 MOST_AFFECTED = 100_000
 _A_PAGE = 1_000
+_ALONE = ValuesAround((), (), ())
 
 Affected = Mapping[str, ItemKind]
 
 
-async def settle(tx: Surroundings, before: Item | None, after: Item, time: int) -> Affected:
+async def settle(tx: SpaceToSettle, before: Item | None, after: Item, time: int) -> Affected:
     """Store how items stand from `time` (µs) on, as `before` became `after`.
 
     Return the other items to announce.
@@ -67,7 +68,7 @@ async def settle(tx: Surroundings, before: Item | None, after: Item, time: int) 
 
 
 async def settle_facts(
-    tx: Surroundings, memory_id: str, edge_ids: Sequence[str], time: int
+    tx: SpaceToSettle, memory_id: str, edge_ids: Sequence[str], time: int
 ) -> None:
     """Store how a memory stands once its facts are these edges."""
     kept = await tx.standings([memory_id, *edge_ids])
@@ -81,7 +82,7 @@ async def settle_facts(
 
 
 async def settle_declaration(
-    tx: Surroundings, before: DeclaredRelation | None, after: DeclaredRelation, time: int
+    tx: SpaceToSettle, before: DeclaredRelation | None, after: DeclaredRelation, time: int
 ) -> Affected:
     """Store how the values of a relation stand once it is declared, or no longer; return them.
 
@@ -105,7 +106,7 @@ def is_drawn(before: Item | None, after: Item) -> bool:
     return before is None and not (isinstance(after, Memory) and after.id_stated)
 
 
-async def _stating(tx: Surroundings, edge_ids: Sequence[str]) -> dict[str, ItemKind]:
+async def _stating(tx: SpaceToSettle, edge_ids: Sequence[str]) -> dict[str, ItemKind]:
     """Return the memories that state these edges: they are superseded with them (M1)."""
     stating = await tx.stating(edge_ids) if edge_ids else ()
     return {memory_id: ItemKind.MEMORY for memory_id, _ in stating}
@@ -114,7 +115,7 @@ async def _stating(tx: Surroundings, edge_ids: Sequence[str]) -> dict[str, ItemK
 class Settling:
     """Finds what stands around items, and stores how they stand."""
 
-    def __init__(self, tx: Surroundings, time: int) -> None:
+    def __init__(self, tx: SpaceToSettle, time: int) -> None:
         self._tx = tx
         self._time = time
         self._items: dict[str, Edge | Memory] = {}
@@ -254,9 +255,10 @@ class Settling:
             )
             replacers = succession.replacers(newer)
             flags = (standing.is_fixed, standing.never_held) != (fixed, never)
-            self._now[item_id] = standing._replace(
-                is_fixed=fixed, never_held=never, replacers=replacers
-            )
+            if flags or standing.replacers != replacers:
+                self._now[item_id] = standing._replace(
+                    is_fixed=fixed, never_held=never, replacers=replacers
+                )
             if flags and isinstance(item, Edge) and not item.is_lineage:
                 flipped.append(item_id)
         self._flagged |= self._now.keys()
@@ -285,32 +287,21 @@ class Settling:
 
     async def _settle_edges(self, edges: Sequence[Edge]) -> None:
         values = [edge for edge in edges if await self._is_value(edge)]
-        around = dict(
-            zip(
-                (edge.id for edge in values),
-                await self._rows.around(values, all_=False),
-                strict=True,
-            )
-        )
+        looked = await self._rows.around(values, all_=False)
+        around = {edge.id: found for edge, found in zip(values, looked, strict=True)}
         for edge in edges:
-            former: list[Value] = []
-            standing = self._now[edge.id]._replace(
-                followed_from=FOREVER, comes_next=False, exit_of=""
-            )
-            if edge.id in around:
-                value, (earlier, _, later) = value_of(edge), around[edge.id]
-                former = former_values(value, earlier)
-                following = () if standing.is_fixed else next_values(value, later)
-                standing = standing._replace(
-                    followed_from=following[0].begins if following else FOREVER,
-                    comes_next=bool(former),
-                )
-                if former and (standing.is_fixed or standing.replacers):
-                    standing = standing._replace(exit_of=edge.source.id)
-                former = [each for each in former if not each.is_fixed]
-            older = await self._older(edge) - {each.id for each in former}
+            standing, value = self._now[edge.id], value_of(edge)
+            earlier, _, later = around.get(edge.id, _ALONE)
+            former = former_values(value, earlier)
+            following = () if standing.is_fixed else next_values(value, later)
+            leaves = bool(former) and (standing.is_fixed or bool(standing.replacers))
+            counted = {each.id for each in former if not each.is_fixed}
             self._now[edge.id] = standing._replace(
-                former=min(len(former), MOST_FORMER), older=len(older)
+                followed_from=following[0].begins if following else FOREVER,
+                comes_next=bool(former),
+                exit_of=edge.source.id if leaves else "",
+                former=min(len(counted), MOST_FORMER),
+                older=len(await self._older(edge) - counted),
             )
 
     async def _is_value(self, edge: Edge) -> bool:

@@ -13,7 +13,7 @@ from concord_graph.ports.values import Place, ValuesAround
 # ruff: noqa: D102 - `Reads` and `Writes` say what each method does
 
 
-class Surroundings(Protocol):
+class SpaceToSettle(Protocol):
     """A space as it is now, in a transaction (`Writes`) or in memory."""
 
     async def functional(self) -> Collection[str]: ...
