@@ -364,6 +364,7 @@ def test_an_index_that_differs_and_a_dead_judge_are_found(sound: Path, tmp_path:
             assert ran("add", text, environ=server.environ).returncode == 0
         ran("check", environ=server.environ)
         shown = ran("status", environ=server.environ).stdout
+        counted = json.loads(ran("status", "--json", environ=server.environ).stdout)
         status, _, found = examined(data)
 
     assert status == 1
@@ -376,4 +377,6 @@ def test_an_index_that_differs_and_a_dead_judge_are_found(sound: Path, tmp_path:
         ("index", "the index of default does not hold what the graph remembers"),
     ]
     assert "2 memories, 1 not indexed yet" in shown
+    assert "up to date" not in shown.replace("not up to date", "")
+    assert counted["notIndexed"] == 1
     assert found[-1][3] == "`concord reconcile --repair --space default`"

@@ -3,6 +3,7 @@
 import asyncio
 
 import grpc
+import pytest
 from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import from_rpc_error
@@ -10,6 +11,7 @@ from graph_world import (
     DAY,
     SECOND,
     START,
+    SUPERSEDES,
     Calls,
     World,
     edge_of,
@@ -139,3 +141,31 @@ async def test_times_are_kept_to_the_microsecond(home: Calls) -> None:
     for edge in (bad, fine):
         failure = await refused(home.upsert(edge))
         assert [violation.field for violation in failure.violations] == ["edge.valid_from"]
+
+
+async def test_a_write_is_seen_by_the_next_read_when_the_clock_steps_back(
+    live: World, home: Calls
+) -> None:
+    """G13 T2 Record time grows with each request; nothing written is in the reader's future."""
+    await home.put_node("first")
+    live.clock.pass_(-30 * DAY)
+    old = await home.put_edge("a", "R", "b")
+    new = await home.put_edge("a", "R", "c")
+    await home.relate(SUPERSEDES, new.id, old.id)
+    memory = await home.add("written in the past")
+    newer = await home.add(f"Supersedes: [[memory:{memory.id}]]")
+    changes = await home.changes()
+    times = [micros(change.record_time) for change in changes]
+
+    assert times == sorted(times)
+    assert len(set(times)) == 6
+    assert times[0] == START
+    assert [n.edge.id for n in (await home.neighbors("a")).neighbors] == [new.id]
+    assert (await home.get_edge(old.id)).supersession.is_superseded
+    assert (await home.get_triple("a", "R", "b")).id == old.id
+    assert (await home.get(memory.id)).supersession.is_superseded
+    assert await home.listed() == [newer.id]
+    (state,) = await home.states((memory.id, 0))
+    assert state.memory.supersession.is_superseded
+    assert all(path.edges for path in (await home.paths("a", "c")).paths)
+    assert (await home.get_edge(new.id)).relevance_score == pytest.approx(1.0)

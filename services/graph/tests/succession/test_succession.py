@@ -145,7 +145,7 @@ class Ruled:
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(20), *(pytest.param(n, marks=pytest.mark.soak) for n in range(20, 60))]
+    "seed", [*range(40), *(pytest.param(n, marks=pytest.mark.soak) for n in range(40, 60))]
 )
 def test_what_stands_around_an_item_says_what_supersedes_it(seed: int) -> None:
     """T2 G4 M1 M3 The rule by itself equals the naive one, for deleted items too."""
