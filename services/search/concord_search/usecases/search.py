@@ -102,7 +102,7 @@ class Search:
         shown = await with_conflicts(self._context.graph, space, results, query.as_of)
         await self.recall(space, Recall(query_id, query.principal, query.session_id, logged))
         followed = self._context.progress.of(space)
-        lag = self._context.progress.lag().get(space, 0)
+        lag = followed.head_seq - followed.applied_seq
         return SearchAnswer(
             results=shown,
             next_offset=next_offset,
@@ -210,21 +210,22 @@ class Search:
         rows: Sequence[int],
     ) -> list[tuple[int, Hydrated]]:
         """Those of some candidates that may be shown, by row, in the order of the rows."""
-        edges = [row for row in rows if found.is_edge[row]]
         ids = {row: self._context.index.id_of(space, found.items[row]) for row in rows}
         items = await asyncio.gather(
             self._context.graph.current(
                 space,
-                [ids[row] for row in rows if row not in edges],
+                [ids[row] for row in rows if not found.is_edge[row]],
                 count_as_read=not query.peek,
                 session_id=query.session_id,
                 as_of=query.as_of,
             ),
-            self._context.graph.edges(space, [ids[row] for row in edges], query.as_of),
+            self._context.graph.edges(
+                space, [ids[row] for row in rows if found.is_edge[row]], query.as_of
+            ),
         )
         of_memories, of_edges = map(iter, items)
         scope = question.scope if question.only is None else None
-        read = ((row, next(of_edges if row in edges else of_memories)) for row in rows)
+        read = ((row, next(of_edges if found.is_edge[row] else of_memories)) for row in rows)
         return [
             (row, item)
             for row, item in read

@@ -92,7 +92,7 @@ async def serve(
     """Serves the app that `build` makes of the settings, until SIGTERM or SIGINT; then closes it.
 
     While building or starting it raises one of `unusable`, whose texts say what to do, waits and
-    does both again: `build` must leave nothing open when it raises.
+    does both again: `build` and the app's `start` must leave nothing open when they raise.
 
     Raises `ConfigError`; `BindError` when the server or the metrics cannot listen on an address.
     """

@@ -87,7 +87,7 @@ class Parts(Generic[S]):
                 "and the two are never mixed. Configure the former model, or delete "
                 f"{directory}: it is rebuilt from graph."
             )
-        self._load(str(stamp["space"]), str(stamp["shard"]), model)
+        self._load(directory, str(stamp["space"]), str(stamp["shard"]), model)
 
     def _can_open(self, stamp: Stamp) -> bool:
         engine = stamp.get("engine", "edge")  # older stamps do not name the engine
@@ -95,10 +95,9 @@ class Parts(Generic[S]):
 
     def load_again(self, part: SpaceIndex[S], space: str) -> SpaceIndex[S]:
         """The part as its shard says it, in place of what is in memory."""
-        return self._load(space, part.shard.name, part.model)
+        return self._load(self.directory(space), space, part.shard.name, part.model)
 
-    def _load(self, space: str, name: str, model: EmbeddingModel) -> SpaceIndex[S]:
-        directory = self.directory(space)
+    def _load(self, directory: Path, space: str, name: str, model: EmbeddingModel) -> SpaceIndex[S]:
         part = self._over(directory, self._shards.load(directory, name), model)
         part.resume()
         self.by_space[space] = part

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -75,7 +75,7 @@ class SpaceIndex(Generic[S]):
     def resume(self) -> None:
         """Opens a part over a shard that was written before."""
         if values := self._shard.payload_of(WATERMARK):
-            self._watermark = Watermark(**values)
+            self._watermark = Watermark.of(values)
         columns = self._file.read(self._stamp())
         if columns is None:
             self._rebuild()
@@ -153,7 +153,7 @@ class SpaceIndex(Generic[S]):
         self._agree = agreed
 
     def _write_watermark(self, watermark: Watermark) -> None:
-        self._shard.upsert([(WATERMARK, {}, asdict(watermark))])
+        self._shard.upsert([(WATERMARK, {}, watermark.payload())])
         self._watermark = watermark
 
     def _write_states(

@@ -1,6 +1,7 @@
 """How far a shard has followed: a point of it without vectors, written after the changes."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from uuid import UUID
 
@@ -30,6 +31,15 @@ class Watermark:
     parked_count: int = 0
     unconfirmed: list[str] = field(default_factory=list)
     traces: bool = False
+
+    @classmethod
+    def of(cls, payload: Mapping[str, Any]) -> "Watermark":
+        """The watermark that a payload holds, whatever else later versions put there."""
+        return cls(**{each.name: payload[each.name] for each in fields(cls)})
+
+    def payload(self) -> dict[str, Any]:
+        """The point's payload; its lists are the watermark's own, which nobody changes."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def after(self, batch: Batch, key: SpaceKey) -> "Watermark":
         """The watermark once a batch is written."""

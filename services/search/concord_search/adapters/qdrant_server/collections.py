@@ -102,7 +102,7 @@ class ServerShards(Shards[ServerShard]):
         self._delete(shard.collection)
 
     def discard(self, part: Path) -> None:
-        """Removes a part's collections, of all versions of the settings."""
+        """Removes a part's collections, of all versions of the layout."""
         if (part / "key").exists():
             for name in self._named(self._stem(part)):
                 self._delete(name)
