@@ -104,7 +104,7 @@ class UnderLoad:
 
 def made_under_load(folder: Path) -> UnderLoad:
     """Agree on facts and write memories, and make four backups meanwhile."""
-    parties, stop = Parties(), threading.Event()
+    parties, stop, agreed = Parties(), threading.Event(), threading.Event()
     with spawned(folder / "data") as server, governed(server) as asked:
         enrol(server, asked, parties)
 
@@ -112,6 +112,7 @@ def made_under_load(folder: Path) -> UnderLoad:
             number = 0
             while not stop.is_set():
                 agree(asked, parties, f"value {number}")
+                agreed.set()
                 number += 1
 
         def writing() -> None:
@@ -127,7 +128,8 @@ def made_under_load(folder: Path) -> UnderLoad:
         try:
             made: list[dict[str, Any]] = []
             for _ in range(4):
-                time.sleep(0.5)
+                agreed.clear()
+                assert agreed.wait(60)  # the log has grown since the backup before
                 made.append(succeeded(server.data, "backup", "create", str(folder / "kept")))
         finally:
             stop.set()
