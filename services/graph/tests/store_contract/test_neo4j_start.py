@@ -155,6 +155,15 @@ async def test_the_schema_before_is_converted(
         await store.close()
 
 
+async def test_a_space_that_was_unused_before_is_not_settled_anew(tmp_path: Path) -> None:
+    """G16 T2 What is written to it after the conversion is settled by the writes alone."""
+    path = tmp_path / "unused.db"
+    async with world(path) as live:
+        neo4j_at_hand.run("CREATE (:Space {space: 'home', seq: 0, last_time: 0})")
+        await live.calls("home").put_node("first")
+        assert await live.app._store.unsettled() == []
+
+
 @pytest.mark.parametrize("missing", ["NEO4J_URI", "NEO4J_PASSWORD"])
 def test_a_missing_setting_is_named(missing: str) -> None:
     """Must hold: by its key, at the start."""
