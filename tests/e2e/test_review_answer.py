@@ -13,7 +13,7 @@ from concord.dissonance.v1 import dialectic_pb2 as pb
 from concord.dissonance.v1 import review_pb2
 from concord.graph.v1 import space_pb2
 from concord_chassis.call.failure import from_rpc_error
-from concord_testing.chat_endpoint import Body, ChatEndpoint, completion
+from concord_testing.chat_endpoint import Body, ChatEndpoint, completion, http
 from concord_testing.council import data_of, reviewing
 from dissonance_over_graph import Dissonant, modelled, whole
 from governed_world import World, request_id
@@ -113,6 +113,18 @@ async def test_a_dead_and_a_garbled_reviewer_leave_no_verdict(models: Reviewing)
     assert end.metadata == {"expected": "3", "succeeded": "1", "failed": "2", "quorum": "2"}
 
 
+async def test_a_degraded_council_looks_degraded(models: Reviewing) -> None:
+    """D9 Expected, succeeded, failed and why, and less confidence."""
+    models.endpoint.answer = playing(two=lambda _: http(401, b"{}"))
+    found = await models.reviewed(question="Degraded?")
+
+    last = found.verdict
+    assert (last.expected_count, last.succeeded_count) == (3, 2)
+    assert [each.failure for each in last.failed] == [review_pb2.REVIEWER_FAILURE_REFUSED]
+    assert (last.consensus_score, last.confidence) == pytest.approx((1, 2 / 3))
+    assert "1 of 3 reviewers gave no review." in found.warnings
+
+
 async def test_a_revised_answer_is_reviewed_again(models: Reviewing) -> None:
     """D9 The weaknesses are fed back; every round is in the reply."""
 
@@ -169,10 +181,11 @@ ORDERS = (
 )
 POISON = [
     {"question": f"Poisoned {at}?", "answer": "It is.", "sources": ["A source."]}
-    | ({"question": f"{order} {at}"}, {"answer": f"{order} {at}"}, {"sources": [order]})[at % 3]
+    | {part: [order] if part == "sources" else f"{order} {at}"}
     for at, order in enumerate(ORDERS)
+    for part in ("question", "answer", "sources")
 ]
-"""Each order in a question, an answer or a source."""
+"""Each order as a question, as an answer and as a source."""
 
 
 def obedient(body: Body) -> bytes:

@@ -113,6 +113,13 @@ async def test_swapping_the_pair_swaps_the_verdict() -> None:
     assert backward.swapped() == forward
 
 
+async def test_a_verdict_that_depends_on_the_order_is_none() -> None:
+    """D4 A model that calls whatever comes first the earlier one has said nothing."""
+    words = {"first_words": "Sundays", "second_words": "Sundays"}
+    async with judging(lambda _: said("evolution", earlier="first", **words)) as (judge, _):
+        assert await judge.judge(OPEN, SHUT, budget()) == Abstention(Abstained.ORDER_DEPENDENT)
+
+
 async def test_an_unsure_model_abstains() -> None:
     """D4 "Unsure" is an abstention, and asked once."""
     async with judging(lambda _: said("unsure")) as (judge, endpoint):

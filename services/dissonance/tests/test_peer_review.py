@@ -142,6 +142,16 @@ def test_scores_three_points_apart_are_a_conflict() -> None:
     ]
 
 
+def test_confidence_is_consensus_times_who_answered() -> None:
+    """D9 Four of five whose consensus is 0.8 are 0.64 sure."""
+    reviews = [
+        review(name, scores=(each,) * 5) for name, each in zip("abcd", (7, 9) * 2, strict=True)
+    ]
+    verdict = conclude(reviews, [failed("e")], quorum=3, has_critical=False)
+
+    assert verdict.confidence == pytest.approx(0.64)
+
+
 @pytest.mark.parametrize("name", SETS)
 def test_the_weights_of_each_set_sum_to_one(name: str) -> None:
     """D9 In both languages, with the same names."""

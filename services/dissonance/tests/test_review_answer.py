@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from concord.dissonance.v1.review_pb2 import ReviewAnswerRequest
+from concord.dissonance.v1.review_pb2 import ReviewAnswerRequest, ReviewerFailure
 from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.errors import (
+    FieldInvalid,
+    ModelBudgetSpent,
     QuorumMissed,
     ReviewersMissing,
 )
@@ -16,6 +18,7 @@ from concord_dissonance.domain.peer_review.council import Approval
 from concord_dissonance.domain.peer_review.criteria import criteria_set
 from concord_dissonance.domain.peer_review.review import (
     CriterionScore,
+    FailedReviewer,
     FailureKind,
     PeerReview,
     Recommendation,
@@ -25,13 +28,14 @@ from concord_dissonance.domain.peer_review.review import (
 )
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.ports.models import Asked
+from concord_dissonance.servicer.dialectic_outgoing import event
 from concord_dissonance.usecases.dialectic.review_answer import (
     AnswerReviewed,
     Review,
     ReviewAnswer,
     ReviewedIn,
 )
-from concord_dissonance.usecases.dialectic.runs import Stage
+from concord_dissonance.usecases.dialectic.runs import Event, Stage
 from concord_models.budget import Budget, Cost
 from concord_testing.daily_cost import Day
 from hypothesis import given
@@ -105,12 +109,14 @@ class Models:
         """Nothing is open."""
 
 
-def reviewing(council: Models | None, *, day: Day | None = None, **asked: Any) -> Review:
+def reviewing(
+    council: Models | None, *, day: Day | None = None, limit: Cost = MANY, **asked: Any
+) -> Review:
     """A review as asked for, in a space whose texts may be sent."""
     kept = day or Day()
     answer = ReviewAnswer(
         council,
-        lambda _: Budget(MANY, MANY, kept, micros_per_1000_tokens=0),
+        lambda _: Budget(limit, MANY, kept, micros_per_1000_tokens=0),
         frozenset({"home"}),
     )
     return answer.prepare("home", ReviewAnswerRequest(**asked))
@@ -163,6 +169,13 @@ async def test_everyone_is_told_of_as_soon_as_they_answer() -> None:
     assert shares[-1] <= 1
 
 
+def test_each_kind_of_failure_has_its_number() -> None:
+    """D9 D11 All kinds, in the contract's order, and no number of the contract is without one."""
+    failed = [FailedReviewer(Model("a").reviewer, kind, "") for kind in FailureKind]
+    told = [event("run", Event(1, Stage.REVIEWING, 9, ReviewedIn(1, each))) for each in failed]
+    assert [each.failed_reviewer.failure for each in told] == ReviewerFailure.values()[1:]
+
+
 @pytest.mark.parametrize(("revisions", "rounds"), [(0, 1), (1, 2), (2, 3)])
 async def test_an_answer_that_is_not_approved_is_revised(revisions: int, rounds: int) -> None:
     """D9 As often as was asked for; each round reviews the answer of the one before."""
@@ -203,6 +216,27 @@ async def test_what_is_critical_is_never_approved() -> None:
     assert found.critical == 1
 
 
+@pytest.mark.parametrize("limit", [Cost(2, 10**6, 10**6), Cost(9, 29, 10**6), Cost(9, 99, 59)])
+async def test_a_review_that_would_cost_too_much_asks_nobody(limit: Cost) -> None:
+    """D11 Calls, tokens and money are taken for all reviewers before the first call."""
+    council, day = Models([Model(name) for name in "abc"]), Day()
+    with pytest.raises(ModelBudgetSpent):
+        await carried(reviewing(council, day=day, limit=limit))
+
+    assert not any(each.asked for each in council.reviewers)
+    assert day.cost == Cost()
+
+
+async def test_a_budget_that_ends_at_the_revision_leaves_the_verdict_and_says_so() -> None:
+    """D9 D11 What was reviewed stands; nobody revises beyond the budget."""
+    council = Models([Model(name, (REVISE,)) for name in "abc"], Editor())
+    found, _ = await carried(reviewing(council, limit=Cost(3, 99, 99), max_revisions=2))
+
+    assert [each.verdict.approval for each in found.rounds] == [Approval.CONDITIONAL]
+    assert found.not_revised == "the budget of this request is spent"
+    assert found.cost == Cost(3, 3 * 7, 3 * 14)
+
+
 async def test_the_cost_is_what_was_counted_and_else_the_estimate() -> None:
     """D11 The reply and the day agree."""
     council, day = Models([Model("a"), Model("b"), Model("c", (None,))], quorum=2), Day()
@@ -216,6 +250,28 @@ def test_nobody_reviews_or_revises_where_nobody_is_set_up() -> None:
     for council, revisions in ((None, 0), (Models([Model(name) for name in "abc"]), 1)):
         with pytest.raises(ReviewersMissing):
             reviewing(council, max_revisions=revisions)
+
+
+@pytest.mark.parametrize("asked", [{"quorum": 1}, {"reviewers": ["a", "b", "c", "z"]}])
+def test_a_quorum_of_one_and_an_unknown_reviewer_are_refused(asked: dict[str, Any]) -> None:
+    """D9 D11 Refused by field, before anybody is asked."""
+    council = Models([Model(name) for name in "abc"])
+    with pytest.raises(FieldInvalid) as refused:
+        reviewing(council, **asked)
+
+    assert [field for field, _ in refused.value.violations] == list(asked)
+    assert not any(each.asked for each in council.reviewers)
+
+
+async def test_only_who_is_named_is_asked() -> None:
+    """D9 D11 Three of four review; two of four are too few for a quorum of three."""
+    council = Models([Model(name) for name in "abcd"])
+    found, _ = await carried(reviewing(council, reviewers=["c", "a", "b"]))
+
+    assert [each.reviewer.name for each in found.rounds[-1].reviews] == ["c", "a", "b"]
+    assert [len(each.asked) for each in council.reviewers] == [1, 1, 1, 0]
+    with pytest.raises(ReviewersMissing):
+        reviewing(council, reviewers=["a", "b"])
 
 
 async def test_cancelling_a_review_cancels_its_questions() -> None:
