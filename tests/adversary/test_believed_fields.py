@@ -14,7 +14,7 @@ from settling import REJECT, plain, settle
 
 PAGE = Path(__file__).parents[2] / "services" / "decisions" / "0009-who-can-do-what.md"
 ROW = re.compile(r"^\| ([A-Z_, ]+) \| (.+) \|$", re.MULTILINE)
-TRIES = 2
+TRIES = 4
 """So many entries of an action have each of their fields changed, one at a time."""
 FRAME = frozenset({"version", "space", "index", "item", "proposal", "properties"})
 

@@ -20,6 +20,7 @@ from contract_live import FOLLOWER, Answer, Live
 from contract_registry import Answered, Contract, Refused
 from contract_search import written_live
 from google.protobuf.message import Message
+from rule_breaker import has_rules
 
 EVERY = pytest.mark.parametrize("method", METHODS)
 WRITES = [name for name, each in METHODS.items() if carries_request_id(each.input_type)]
@@ -39,13 +40,17 @@ def meets(expected: Refused | Answered, answer: Answer) -> None:
 
 @EVERY
 def test_a_method_has_cases_a_permission_and_an_idempotent_write(method: str) -> None:
-    """W1: the walk over the descriptors. W6: every method names its permission."""
+    """W1: the walk over the descriptors. W6: every method names its permission. Must hold: where a
+    field has a rule, a bad field is tried."""
     contract = contract_of(method)
-    writes = carries_request_id(METHODS[method].input_type)
+    request = METHODS[method].input_type
+    writes = carries_request_id(request)
+    is_spoilt = contract.bad_input is not Contract.bad_input
 
     assert permission(METHODS[method])
     assert writes == (contract.other is not None), "exactly the writes have a replay case"
     assert writes == permission(METHODS[method]).endswith(":write"), "a write has a request_id"
+    assert is_spoilt or not has_rules(request), "its fields have rules: break one in `bad_input`"
 
 
 def test_no_case_is_of_a_method_that_is_gone() -> None:

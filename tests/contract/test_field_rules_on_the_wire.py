@@ -19,7 +19,7 @@ def known_before() -> dict[str, set[str]]:
     found, seen = {}, set[str]()
     for name in one_of_each():
         found[name] = set(seen)
-        seen |= types_below(METHODS[name].input_type)
+        seen |= types_below(METHODS[name].input_type).keys()
     return found
 
 

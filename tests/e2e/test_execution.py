@@ -48,12 +48,13 @@ DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 async def test_an_answer_that_was_lost_is_asked_for_however_late(
     party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """V6 No effect without its entry: graph says what it did when its other receipts are gone."""
+    """V6 No effect without its entry: graph says what it did when its other receipts are gone;
+    until then who consents last is told APPROVED."""
     real: Applying = GraphClient.apply
     proposal = await party.propose(edge_action())
     await party.approve(proposal, AGENT)
     monkeypatch.setattr(GraphClient, "apply", lost(real))
-    await party.approve(proposal, HUMAN)
+    waiting = await party.approve(proposal, HUMAN)
     party.clock.pass_(30 * DAY)
     beside = to_upsert_node(type_pb2.Node(name="whatever clears old receipts"))
     await party.graph.UpsertNode(beside)
@@ -61,6 +62,7 @@ async def test_an_answer_that_was_lost_is_asked_for_however_late(
 
     done = await ended(party, proposal)
 
+    assert waiting.status == STATUS.PROPOSAL_STATUS_APPROVED
     assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
     assert (await party.verified()).executed == 1
 
@@ -91,7 +93,8 @@ async def test_a_decision_found_expired_fails(
 async def test_a_decision_that_is_stuck_keeps_no_other_waiting(
     party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """V6 What fails at one decision is tried again; those behind it come to their end."""
+    """V6 What fails at one decision is tried again; those behind it come to their end. Who decides
+    while graph does not answer is told APPROVED, and the effect follows."""
     real: Applying = GraphClient.apply
 
     async def stuck(
@@ -103,13 +106,14 @@ async def test_a_decision_that_is_stuck_keeps_no_other_waiting(
 
     monkeypatch.setattr(GraphClient, "apply", never)
     both = [await party.propose(edge_action(target=name)) for name in ("first", "second")]
-    for each in both:
-        await party.decide(each)
+    waiting = [await party.decide(each) for each in both]
     monkeypatch.setattr(GraphClient, "apply", stuck)
 
     done = await ended(party, both[1])
 
+    assert {each.status for each in waiting} == {STATUS.PROPOSAL_STATUS_APPROVED}
     assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert await party.edge("agent", "VALUES", "second") is not None
     assert (await party.get(both[0])).status == STATUS.PROPOSAL_STATUS_APPROVED
 
 

@@ -162,7 +162,7 @@ async def an_erasure(party: Party) -> Deed:
 
 
 async def a_revocation(party: Party) -> Deed:
-    """The agent takes its consent back: graph burns its nonce."""
+    """The agent takes its consent back: graph burns its nonce. It may consent anew."""
     name = salt()
     proposal = await party.propose(edge_action(target=name))
     consent = party.consent(proposal, AGENT)
@@ -183,6 +183,8 @@ async def a_revocation(party: Party) -> Deed:
     async def after(_: World, asker: Party) -> None:
         assert (await asker.approve(proposal, HUMAN)).status == PENDING
         assert await asker.edge("agent", "VALUES", name) is None
+        assert (await asker.approve(proposal, AGENT)).status == EXECUTED
+        assert await asker.edge("agent", "VALUES", name) is not None
 
     return Deed(lambda asker: asker.proposals.RevokeConsent(request), is_there, is_told, after)
 

@@ -201,6 +201,9 @@ MENDS: list[tuple[str, dict[str, Any], dict[str, dict[str, Any]]]] = [
     ("add_memory", ADD | {"from": "2024-01-01"}, {"from": {"instead": "valid_from"}}),
     ("get_memory", {"memory_id": "x"}, {"memory_id": {"instead": "id"}}),
     ("memory_status", {"verbose": True}, {"verbose": {"example": None}}),
+    ("search_memories", {"query": "x" * 3000}, {"query": {}}),
+    ("search_memories", ASK | {"limit": True}, {"limit": {"example": None}}),
+    ("search_memories", ASK | {"max_tokens": 10**9}, {"max_tokens": {"example": None}}),
 ]
 
 
@@ -209,7 +212,9 @@ async def test_a_mend_keeps_what_was_meant(system: Running) -> None:
     meant; a name that is taken already is left out."""
     async with over_http(system) as agent:
         for tool, given, mends in MENDS:
-            fields = error(await agent.call_tool(tool, given))["fields"]
+            refusal = error(await agent.call_tool(tool, given))
 
+            assert refusal["reason"] == "ERROR_REASON_FIELD_INVALID", (tool, given)
+            fields = refusal["fields"]
             named = {each.pop("argument"): each for each in fields if each.pop("problem")}
             assert named == mends, (tool, given)

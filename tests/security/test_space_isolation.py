@@ -5,7 +5,7 @@ The walk is over the descriptors: a method that is new is walked as soon as it h
 
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from concord.search.v1 import health_pb2, search_pb2, suggestion_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS, carries_request_id, permission
-from contract_governance import ledger_of
+from contract_governance import ledger_of, records
 from contract_homes import Home, Template, edge_said, nowhere, paged
 from contract_live import (
     FOLLOWER,
@@ -284,9 +284,8 @@ async def test_a_write_ends_the_same_without_the_other_space(
     async with written_live(method, twins.copy(tmp_path), template.enrolment) as live:
         assert alone == await written(live)
     async with written_live(method, template.copy(tmp_path), template.enrolment) as live:
-        before = await whole(live, "b")
-        assert alone == await written(live)
-        assert before == await whole(live, "b"), "a write in A changed B"
+        async with b_untouched(live):
+            assert alone == await written(live)
         assert (await live.ask(contract.caller(b), method, contract.request(b))).refusal is None
 
 
@@ -308,12 +307,12 @@ async def test_an_id_of_the_other_space_is_like_one_that_never_was(
         return written_live(method, template.copy(tmp_path), template.enrolment)
 
     if method in READS:
-        (theirs, _), (random, _) = await tried(kept, template.b), await tried(kept, lost)
+        async with b_untouched(kept):
+            (theirs, _), (random, _) = await tried(kept, template.b), await tried(kept, lost)
     else:
-        async with furnished() as live:
-            before, others = await whole(live, "a"), await whole(live, "b")
+        async with furnished() as live, b_untouched(live):
+            before = await whole(live, "a")
             theirs, refused = await tried(live, template.b)
-            assert others == await whole(live, "b"), "B was written to"
             if untouched := refused and theirs.endswith(before):
                 random, _ = await tried(live, lost)
         if not untouched:  # what was written, or is on record, would show in the second reply
@@ -349,10 +348,11 @@ async def test_what_services_note_is_of_one_space(template: Template, tmp_path: 
 async def test_revisions_are_of_the_space_that_is_named(template: Template, kept: Live) -> None:
     """G13: whoever follows all spaces reads none of B's memories as A's."""
     refs = [feed_pb2.RevisionRef(id=each) for each in (template.b.old_id, template.b.memory_id)]
-    asked = feed_pb2.BatchGetRevisionsRequest(space="a", refs=refs)
-    reply = await kept.tell(FOLLOWER, "BatchGetRevisions", asked)
+    asked = [feed_pb2.BatchGetRevisionsRequest(space=space, refs=refs) for space in "ab"]
+    ours, theirs = [await kept.tell(FOLLOWER, "BatchGetRevisions", each) for each in asked]
 
-    assert not any(each.HasField("memory") for each in reply.revisions)
+    assert [each.HasField("memory") for each in ours.revisions] == [False, False]
+    assert [each.memory.id for each in theirs.revisions] == [each.id for each in refs]
 
 
 @SHARED
@@ -388,6 +388,14 @@ async def test_an_etag_of_the_other_space_opens_nothing(
         return
     assert answer.code in {grpc.StatusCode.ABORTED, grpc.StatusCode.FAILED_PRECONDITION}
     assert answer.reason in {"ERROR_REASON_ETAG_MISMATCH", "ERROR_REASON_GRANT_INVALID"}
+
+
+@asynccontextmanager
+async def b_untouched(live: Live) -> AsyncIterator[None]:
+    """Fail if anything of B is otherwise after what is done within, or B's records went on."""
+    before = await records(live, "b"), await whole(live, "b")
+    yield
+    assert before == (await records(live, "b"), await whole(live, "b")), "B was written to"
 
 
 async def whole(live: Live, space: str) -> str:

@@ -40,6 +40,7 @@ def test_who_has_no_say_is_told_before_they_sign(
     assert "the agent's alone to decide" in result.stderr
     assert "These bytes are signed" not in result.output
     kept = json.loads((home / "state.json").read_text())["systems"]
+    assert kept
     assert not [each for each in kept if made.id in each["consents"]]
 
 

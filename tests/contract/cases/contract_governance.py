@@ -9,12 +9,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
+from concord.governance.v1 import access_pb2, audit_pb2, proposal_pb2
 from concord.graph.v1 import feed_pb2
 from concord_governance.bootstrap import build
 from concord_governance.config import LedgerConfig, SqliteConfig
 from concord_testing.serving import serving
-from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live
+from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live, member
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from google.protobuf.message import Message
 
 GRANT_KEY = Ed25519PrivateKey.generate()
 """Governance's key in every deployment here, and in every home's genesis."""
@@ -68,3 +70,18 @@ async def followed(live: Live, ledger: Path) -> None:
             return
         assert time.monotonic() < until, f"the ledger does not follow: {applied} of {wanted}"
         await asyncio.sleep(0.01)
+
+
+async def records(live: Live, space: str) -> list[Message]:
+    """Return how far a space is, and its keys, proposals and log where governance is served."""
+    asked = feed_pb2.ListSpacesRequest(space=space)
+    heads = await live.tell(FOLLOWER, "ChangeFeedService.ListSpaces", asked)
+    assert [head.space for head in heads.spaces] == [space]
+    governed: dict[str, Message] = {
+        "ListKeys": access_pb2.ListKeysRequest(),
+        "ListProposals": proposal_pb2.ListProposalsRequest(page_size=200),
+        "GetCheckpoint": audit_pb2.GetCheckpointRequest(),
+    }
+    if SERVICES[0] not in live.servings:
+        return [heads]
+    return [heads, *[await live.tell(member(space), *each) for each in governed.items()]]

@@ -70,7 +70,7 @@ class Contract:
     request: Callable[[Home], Request]
     success: Callable[[Any, Home], bool]
     bad_input: tuple[Callable[[Home], Request], Refused] = (lambda _: NO_MESSAGE, invalid())
-    """A spoilt request; of a method that takes every message, what is none."""
+    """A spoilt request; of a method whose request has no rules, what is no message."""
     other: Callable[[Home], Request] | None = None
     """For a write: another good request with the same request_id."""
     caller: Callable[[Home], Caller] = _member

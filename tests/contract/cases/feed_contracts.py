@@ -9,6 +9,10 @@ FEED = {
     "ListSpaces": Contract(
         request=lambda _: pb.ListSpacesRequest(),
         success=lambda reply, _: [head.space for head in reply.spaces] == ["a", "b"],
+        bad_input=(
+            lambda _: pb.ListSpacesRequest(cursors=[pb.SpaceCursor(space="a", seq=-1)]),
+            invalid("cursors[0].seq"),
+        ),
         caller=lambda _: FOLLOWER,
     ),
     "RegisterSpace": Contract(

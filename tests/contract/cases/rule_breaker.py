@@ -54,17 +54,27 @@ def breaches(good: Message, known: Container[str] = ()) -> Iterator[Breach]:
 _Found = Iterator[tuple[str, str, _Spoil]]
 
 
-def types_below(descriptor: Descriptor) -> set[str]:
-    """Return the names of the message types in reach of a type's fields."""
-    found: set[str] = set()
+def types_below(descriptor: Descriptor) -> dict[str, Descriptor]:
+    """Return the message types in reach of a type's fields, by name."""
+    found: dict[str, Descriptor] = {}
     left = [descriptor]
     while left:
         for field in left.pop().fields:
             nested = field.message_type
             if nested is not None and nested.full_name not in found:
-                found.add(nested.full_name)
+                found[nested.full_name] = nested
                 left.append(nested)
     return found
+
+
+def has_rules(descriptor: Descriptor) -> bool:
+    """Return whether a rule is stated of any field or oneof in reach of a type."""
+    reached = [descriptor, *types_below(descriptor).values()]
+    return any(
+        any(rules_of(field).ListFields() for field in each.fields)
+        or any(oneof.GetOptions().HasExtension(rules_pb2.oneof) for oneof in each.oneofs)
+        for each in reached
+    )
 
 
 def _of_message(descriptor: Descriptor, above: tuple[str, ...], known: Container[str]) -> _Found:

@@ -24,6 +24,7 @@ SPACE = {
     "ExportSpace": Contract(
         request=lambda _: pb.ExportSpaceRequest(),
         success=lambda reply, home: f"Ada likes tea ({home.space})" in "".join(reply.lines),
+        bad_input=(lambda _: pb.ExportSpaceRequest(form=9), invalid("form")),  # type: ignore[arg-type] # undefined
     ),
     "ImportSpace": Contract(
         request=lambda home: [*importing(home)],
