@@ -75,7 +75,7 @@ class SpaceIndex(Generic[S]):
     def resume(self) -> None:
         """Opens a part over a shard that was written before."""
         if values := self._shard.payload_of(WATERMARK):
-            self._watermark = Watermark.of(values)
+            self._watermark = Watermark(**values)
         columns = self._file.read(self._stamp())
         if columns is None:
             self._rebuild()

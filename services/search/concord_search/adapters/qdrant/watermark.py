@@ -1,6 +1,5 @@
 """How far a shard has followed: a point of it without vectors, written after the changes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from uuid import UUID
@@ -31,11 +30,6 @@ class Watermark:
     parked_count: int = 0
     unconfirmed: list[str] = field(default_factory=list)
     traces: bool = False
-
-    @classmethod
-    def of(cls, payload: Mapping[str, Any]) -> "Watermark":
-        """The watermark that a payload holds, whatever else later versions put there."""
-        return cls(**{each.name: payload[each.name] for each in fields(cls)})
 
     def payload(self) -> dict[str, Any]:
         """The point's payload; its lists are the watermark's own, which nobody changes."""
