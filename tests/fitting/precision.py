@@ -13,7 +13,7 @@ from pathlib import Path
 
 from concord_dissonance.domain.judges.finding import Finding
 from concord_dissonance.domain.judges.lexical import findings_in, verdict_on
-from concord_dissonance.domain.language.lexicon import LANGUAGES
+from concord_reading.lexicon import LANGUAGES
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import ConflictClass, Reason
 

@@ -3,8 +3,8 @@
 import time
 
 import pytest
-from concord_dissonance.domain.language.prose import prose
-from concord_dissonance.domain.language.reading import read
+from concord_reading.prose import prose
+from concord_reading.reading import read
 
 LONG_NOTE = """# Boat manual › Chapter 1
 

@@ -18,8 +18,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from concord_dissonance.domain.language.lexicon import LANGUAGES, lexicon
-from concord_dissonance.domain.language.prose import LINK
+from concord_reading.lexicon import LANGUAGES, lexicon
+from concord_reading.prose import LINK
 from concord_dissonance.domain.sides import Kind, Side
 from concord_dissonance.domain.verdicts import Span
 

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from concord_dissonance.domain.judges.denials import experiences_denied, same_speaker
-from concord_dissonance.domain.language.clauses import Clause, Reading
+from concord_reading.clauses import Clause, Reading
 
 NEAR = 40
 """Most neighbours of each kind."""

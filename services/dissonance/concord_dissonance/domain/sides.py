@@ -6,10 +6,12 @@ from enum import Enum
 from functools import cached_property
 from typing import NewType
 
-from concord_dissonance.domain.language.clauses import Reading
-from concord_dissonance.domain.language.prose import prose
-from concord_dissonance.domain.language.reading import read
-from concord_dissonance.domain.language.tokens import joined
+from concord_reading.clauses import Reading
+from concord_reading.prose import prose
+from concord_reading import frame
+from concord_reading.reader import reader
+from concord_reading.reading import read
+from concord_reading.tokens import joined
 
 Micros = NewType("Micros", int)
 """Microseconds since 1970-01-01 UTC."""
@@ -75,6 +77,17 @@ class Side:
     def prose(self) -> str:
         """Its text of the same length, with all that is no sentence blanked."""
         return prose(self.text)
+
+    @property
+    def passage(self) -> frame.Passage:
+        """Its text as it is read: "I" means its speaker, if it has one."""
+        speaker = next(iter(self.sources)) if len(self.sources) == 1 else ""
+        return frame.Passage(self.text, speaker)
+
+    @cached_property
+    def frames(self) -> frame.Reading:
+        """What its text says."""
+        return reader().read(self.passage)
 
     @cached_property
     def reading(self) -> Reading:

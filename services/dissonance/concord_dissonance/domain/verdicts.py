@@ -5,7 +5,8 @@ A verdict points into the two texts and holds none of their words, so an erased 
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import NamedTuple
+
+from concord_reading.tokens import Span
 
 LEAST_PRECISION = 0.97
 """Least share of right verdicts on development data of a pattern that makes a finding."""
@@ -104,13 +105,6 @@ class Abstained(Enum):
     UNSURE = "not surely enough decided"
     ORDER_DEPENDENT = "a model said something else of the pair in the other order"
     OUT_OF_TIME = "the caller's deadline came before its turn"
-
-
-class Span(NamedTuple):
-    """A half-open range of characters of a side's text."""
-
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)

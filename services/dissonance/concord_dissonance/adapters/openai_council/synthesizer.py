@@ -24,7 +24,7 @@ from concord_dissonance.domain.dialectic.said import (
 )
 from concord_dissonance.domain.dialectic.synthesis import Described
 from concord_dissonance.domain.dialectic.theses import Claim, Thesis
-from concord_dissonance.domain.language.prose import without_links
+from concord_reading.prose import without_links
 from concord_dissonance.domain.verdicts import ConflictType, Severity
 from concord_dissonance.ports.models import Asked
 

@@ -28,9 +28,9 @@ from concord_dissonance.domain.dialectic.theses import (
     Thesis,
     WhyAside,
 )
-from concord_dissonance.domain.language.lexicon import LANGUAGES, lexicon
-from concord_dissonance.domain.language.prose import SPAN, prose, running_text, without_links
-from concord_dissonance.domain.language.reading import read
+from concord_reading.lexicon import LANGUAGES, lexicon
+from concord_reading.prose import SPAN, prose, running_text, without_links
+from concord_reading.reading import read
 from concord_dissonance.domain.sides import Micros, Rules
 
 Said = tuple[str, Micros | None, str]

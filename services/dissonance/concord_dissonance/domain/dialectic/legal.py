@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 
-from concord_dissonance.domain.language.lexicon import read_classes
+from concord_reading.lexicon import read_classes
 
 _PART = r"(?:Abs(?:atz|\.)?|Satz|S\.|Nr\.?|lit\.|Buchst\.|Unterabs\.|para(?:graph|\.)?|ff?\.)"
 _LEADING = r"\b(?:[Nn]ach|[Gg]emäß|[Ll]aut|[Uu]nder|[Pp]ursuant to)\s+(?:(?:der|dem|den|the)\s+)?"
@@ -94,6 +94,6 @@ def _classes(kind: str) -> Mapping[str, frozenset[str]]:
     """Return the patterns of statutes' names by rank, or by region."""
     return {
         name.removeprefix(f"{kind} "): frozenset(body.split())
-        for name, body in read_classes("legal.txt")
+        for name, body in read_classes("legal.txt", __package__)
         if name.startswith(f"{kind} ")
     }

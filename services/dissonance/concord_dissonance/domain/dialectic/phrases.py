@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 
-from concord_dissonance.domain.language.lexicon import LANGUAGES, lexicon, read_classes
+from concord_reading.lexicon import LANGUAGES, lexicon, read_classes
 from concord_dissonance.domain.sides import Micros
 
 _DATE = (
@@ -116,10 +116,10 @@ class Phrases:
     def _classes(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
         for language in LANGUAGES:
-            for name, body in read_classes(f"dialectic.{language}.txt"):
+            for name, body in read_classes(f"dialectic.{language}.txt", __package__):
                 phrases = body.replace("\n", " ").split(",")
                 found.setdefault(name, []).extend(each.strip() for each in phrases)
-        ((name, regions),) = read_classes("regions.txt")
+        ((name, regions),) = read_classes("regions.txt", __package__)
         found[name] = [each.strip() for each in regions.replace("\n", " ").split(",")]
         return found
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from concord_dissonance.domain.judges.finding import Finding
-from concord_dissonance.domain.language.clauses import Clause, Mood, Reading
-from concord_dissonance.domain.language.tokens import Token, content_of
+from concord_reading.clauses import Clause, Mood, Reading
+from concord_reading.tokens import Token, content_of
 from concord_dissonance.domain.verdicts import Older, Reason
 
 _LEAST_TAKEN_UP = 0.5

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from concord_dissonance.domain.language.lexicon import Lexicon, lexicon, read_classes
-from concord_dissonance.domain.language.quantities import Date, Same, same_value, values
-from concord_dissonance.domain.language.tokens import Token, joined
+from concord_reading.lexicon import Lexicon, lexicon, read_classes
+from concord_reading.quantities import Date, Same, same_value, values
+from concord_reading.tokens import Token, joined
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import Reason
 

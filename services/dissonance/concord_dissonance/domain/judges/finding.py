@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from concord_dissonance.domain.language.clauses import Clause
+from concord_reading.clauses import Clause
 from concord_dissonance.domain.verdicts import Older, Reason
 
 

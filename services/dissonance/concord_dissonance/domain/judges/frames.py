@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, takewhile
 from typing import NamedTuple
 
-from concord_dissonance.domain.language.clauses import Clause
-from concord_dissonance.domain.language.tokens import Token
+from concord_reading.clauses import Clause
+from concord_reading.tokens import Token
 
 
 class Fillers(NamedTuple):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from concord_dissonance.domain.judges.lexical import judge_texts
+from concord_dissonance.domain.judges.text import judge_texts
 from concord_dissonance.domain.judges.structural import judge_facts
 from concord_dissonance.domain.sides import Rules, Side
 from concord_dissonance.domain.verdicts import (

@@ -14,8 +14,8 @@ from concord_dissonance.domain.judges.structural import (
     older_by_restating,
     older_by_stated_time,
 )
-from concord_dissonance.domain.language.clauses import Clause, Reading
-from concord_dissonance.domain.language.lexicon import LANGUAGES, read_classes
+from concord_reading.clauses import Clause, Reading
+from concord_reading.lexicon import LANGUAGES, read_classes
 from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
 from concord_dissonance.domain.verdicts import (
     LEAST_PRECISION,

@@ -8,9 +8,9 @@ from concord_dissonance.domain.judges.denials import same_speaker
 from concord_dissonance.domain.judges.fillers import Compared, compare
 from concord_dissonance.domain.judges.finding import Finding
 from concord_dissonance.domain.judges.frames import Fillers, align
-from concord_dissonance.domain.language.clauses import Clause, Reading
-from concord_dissonance.domain.language.lexicon import Lexicon
-from concord_dissonance.domain.language.quantities import Same
+from concord_reading.clauses import Clause, Reading
+from concord_reading.lexicon import Lexicon
+from concord_reading.quantities import Same
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import Abstained, Reason
 

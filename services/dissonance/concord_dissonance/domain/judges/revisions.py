@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from concord_dissonance.domain.judges.finding import Finding
-from concord_dissonance.domain.language.clauses import Mention, Reading
-from concord_dissonance.domain.language.quantities import Date, Same, same_value
+from concord_reading.clauses import Mention, Reading
+from concord_reading.quantities import Date, Same, same_value
 from concord_dissonance.domain.verdicts import Reason
 
 _ENOUGH = 2.0

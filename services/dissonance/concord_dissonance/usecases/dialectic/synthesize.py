@@ -21,8 +21,8 @@ from concord_dissonance.domain.dialectic.said import SynthesisTask
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Source
 from concord_dissonance.domain.dialectic.wording import Wording
-from concord_dissonance.domain.language.prose import without_links
-from concord_dissonance.domain.language.reading import language_of
+from concord_reading.prose import without_links
+from concord_reading.reading import language_of
 from concord_dissonance.domain.peer_review.criteria import criteria_set
 from concord_dissonance.domain.peer_review.review import ReviewTask
 from concord_dissonance.domain.sides import Rules

@@ -47,6 +47,10 @@ class Lexicon:
     synonyms: Mapping[str, str]
     """The one stem that replaces the stems of its synonyms, by each of these."""
 
+    def has(self, stem: str, name: str) -> bool:
+        """Whether a stem is one of the words of a class."""
+        return stem in _stems(self.language, name)
+
     def stem(self, word: str) -> str:
         """Return the stem of a folded word, which its forms and its synonyms share."""
         stem = self.root(word)
@@ -101,6 +105,12 @@ def lexicon(language: str) -> Lexicon:
 
 
 @cache
+def _stems(language: str, name: str) -> frozenset[str]:
+    words = lexicon(language)
+    return frozenset(map(words.stem, words.words[name]))
+
+
+@cache
 def telling_words() -> Mapping[str, frozenset[str]]:
     """Return, by language, the function words that no other language has."""
     return {
@@ -109,18 +119,16 @@ def telling_words() -> Mapping[str, frozenset[str]]:
     }
 
 
-def read_classes(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the classes of a file of `lexicon/`: name and body, folded."""
-    text = resources.files(__package__).joinpath("lexicon", name).read_text("utf-8")
-    lines = [fold(line) for line in text.splitlines() if not line.startswith("#")]
-    for block in "\n".join(lines).split("[")[1:]:
+def read_classes(name: str, package: str = __package__) -> Iterator[tuple[str, str]]:
+    """Yield the classes of a file of `lexicon/` in a package: name and body, folded."""
+    for block in "\n".join(read_lines(name, package)).split("[")[1:]:
         title, _, body = block.partition("]\n")
         yield title, body.strip()
 
 
-def read_unit_lines() -> list[str]:
-    """Return the lines of `lexicon/units.txt`, folded."""
-    text = resources.files(__package__).joinpath("lexicon", "units.txt").read_text("utf-8")
+def read_lines(name: str, package: str = __package__) -> list[str]:
+    """Return the lines of a file of `lexicon/` that are no comments, folded."""
+    text = resources.files(package).joinpath("lexicon", name).read_text("utf-8")
     return [fold(line) for line in text.splitlines() if not line.startswith("#")]
 
 

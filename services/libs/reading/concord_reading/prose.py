@@ -25,6 +25,12 @@ _URL = re.compile(
     r"\b(?:[a-z][a-z0-9+.-]{1,30}://|mailto:|www\.)[^\s<>\"]*[^\s<>\".,;:!?)\]'”]", re.IGNORECASE
 )
 
+_QUOTED = re.compile(
+    r"[\"“„«»][^\"“”„«»\n]*[\"”“»«]|(?<!\w)['‘][^'‘’\n]+['’](?!\w)|^>.*$", re.MULTILINE
+)
+_QUOTED_NAME = 3
+"""Words of the longest quotation that is read as a name."""
+
 
 def prose(text: str) -> str:
     """Return a text of the same length whose other parts are blank; linear in its length."""
@@ -42,9 +48,20 @@ def running_text(text: str) -> str:
     return text
 
 
+def without_quotations(text: str) -> str:
+    """Return a text of the same length without its longer quotations, which it does not assert. A
+    short one is a name."""
+    return _QUOTED.sub(_blanked_quotation, text)
+
+
 def without_links(text: str) -> str:
     """Return a text without its links to memories, each of which names an id."""
     return LINK.sub(" ", text)
+
+
+def _blanked_quotation(found: re.Match[str]) -> str:
+    quoted = found.group()
+    return quoted if len(quoted.split()) <= _QUOTED_NAME else " " * len(quoted)
 
 
 def _blanked(found: re.Match[str]) -> str:

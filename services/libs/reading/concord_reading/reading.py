@@ -9,10 +9,10 @@ from unicodedata import category
 
 from concord_concepts.normal_form import fold
 
-from concord_dissonance.domain.language.clauses import Clause, Mood, Reading
-from concord_dissonance.domain.language.lexicon import Lexicon, lexicon, phrases_at, telling_words
-from concord_dissonance.domain.language.prose import prose
-from concord_dissonance.domain.language.tokens import Token, has_phrase
+from concord_reading.clauses import Clause, Mood, Reading
+from concord_reading.lexicon import Lexicon, lexicon, phrases_at, telling_words
+from concord_reading.prose import prose, without_quotations
+from concord_reading.tokens import Token, has_phrase
 
 _TOKEN = re.compile(
     r"(?P<number>\d{4}-\d\d-\d\d(?!\d)|\d+(?:[.,:/]\d+)*"
@@ -23,11 +23,6 @@ _TOKEN = re.compile(
     r"|(?P<pause>[,:()–—]|(?<=\s)-+(?=\s))"
 )
 DEFAULT_LANGUAGE = "en"
-_QUOTED = re.compile(
-    r"[\"“„«»][^\"“”„«»\n]*[\"”“»«]|(?<!\w)['‘][^'‘’\n]+['’](?!\w)|^>.*$", re.MULTILINE
-)
-_QUOTED_NAME = 3
-"""Words of the longest quotation that is read as a name."""
 _UMLAUTS = frozenset("äöü")
 _NEGATED = re.compile(r"(.+)(n't)")
 
@@ -38,7 +33,7 @@ def read(text: str, *, plans: bool = False, language: str = "") -> Reading:
     `plans`: words of planning leave a clause asserted. `language`: empty: found by the words.
     """
     visible, places = _visible(text)
-    visible = _QUOTED.sub(_blanked_quotation, prose(visible))
+    visible = without_quotations(prose(visible))
     found = list(_TOKEN.finditer(visible))
     words = [fold(each.group()) for each in found if each.lastgroup == "word"]
     recognised = _language(words)
@@ -64,12 +59,6 @@ def _visible(text: str) -> tuple[str, Sequence[int]]:
         return text, range(len(text) + 1)
     places = [at for at, each in enumerate(text) if category(each) != "Cf"]
     return "".join(text[at] for at in places), [*places, len(text)]
-
-
-def _blanked_quotation(found: re.Match[str]) -> str:
-    """Keep a name in quotation marks; blank a longer quotation, which the text does not assert."""
-    quoted = found.group()
-    return quoted if len(quoted.split()) <= _QUOTED_NAME else " " * len(quoted)
 
 
 def _language(words: Sequence[str]) -> str:

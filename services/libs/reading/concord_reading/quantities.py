@@ -9,8 +9,8 @@ from enum import Enum
 from functools import cache
 from math import inf
 
-from concord_dissonance.domain.language.lexicon import Lexicon, Phrase, phrases_at, read_unit_lines
-from concord_dissonance.domain.language.tokens import Token
+from concord_reading.lexicon import Lexicon, Phrase, phrases_at, read_lines
+from concord_reading.tokens import Token
 
 _GROUPED = re.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*")
 _MIXED = re.compile(r"(\d{1,3}(?:([.,])\d{3})+)(?!\2)[.,](\d+)")
@@ -259,7 +259,7 @@ def _number(word: str, words: Lexicon) -> tuple[float, float]:
 def _units() -> Mapping[str, tuple[str, float]]:
     """Return units by their spellings: the dimension, and the size in its first unit."""
     found: dict[str, tuple[str, float]] = {}
-    for line in read_unit_lines():
+    for line in read_lines("units.txt"):
         dimension, _, units = line.partition(":")
         for unit in units.split():
             spellings, _, size = unit.rpartition("=")

@@ -10,10 +10,9 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from concord_dissonance.domain.language.lexicon import Lexicon
-from concord_dissonance.domain.language.quantities import Date, Quantity, Value, values
-from concord_dissonance.domain.language.tokens import Token, content_of, has_phrase, joined
-from concord_dissonance.domain.verdicts import Span
+from concord_reading.lexicon import Lexicon
+from concord_reading.quantities import Date, Quantity, Value, values
+from concord_reading.tokens import Span, Token, content_of, has_phrase, joined
 
 _CLOSEST = 8
 """Most clauses of the other text with which one is compared."""

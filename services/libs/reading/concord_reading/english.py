@@ -1,0 +1,471 @@
+"""Reads the frames of an English text from its parse.
+
+The parse is spaCy's: universal part-of-speech tags and ClearNLP dependency labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from typing import TYPE_CHECKING
+
+from concord_concepts.normal_form import fold
+
+from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word
+from concord_reading.lexicon import Lexicon, lexicon
+from concord_reading.people import Antecedent, person
+from concord_reading.quantities import Date, Quantity, values
+from concord_reading.tokens import Span, Token
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+    from spacy.tokens import Token as Parsed
+
+_CLAUSES = frozenset(
+    {"ccomp", "advcl", "relcl", "acl", "csubj", "csubjpass", "pcomp", "parataxis", "xcomp"}
+)
+_CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM", "SYM", "PRON", "X", "AUX"})
+_SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
+_COMPLEMENTS = frozenset({"dobj", "attr", "acomp", "dative", "oprd", "agent"})
+_NAMED = frozenset({"PROPN"})
+_LONGEST = 60
+"""Tokens of the longest clause that is read; a longer one without a pause is no sentence."""
+
+
+def frames_of(doc: Doc, passage: Passage) -> list[Frame]:
+    """Return the frames of a parsed text, in order."""
+    words = lexicon("en")
+    found: list[Frame] = []
+    before: Antecedent | None = None
+    for sentence in doc.sents:
+        verbs = [each for each in sentence if _is_clause(each)]
+        first: Antecedent | None = None
+        for verb in verbs:
+            clause = _Clause(verb, passage, words, first or before)
+            frame = clause.frame()
+            found.append(frame)
+            first = first or clause.antecedent(frame)
+        before = first
+    return found
+
+
+def _is_clause(token: Parsed) -> bool:
+    """Whether a token heads a clause: it is a sentence's root, or a verb with a subject of its own
+    or beside another verb."""
+    if token.dep_ == "ROOT":
+        return True
+    if token.dep_ == "conj" and token.pos_ in {"VERB", "AUX"}:
+        return token.head.pos_ in {"VERB", "AUX"}
+    if token.dep_ == "appos" and any(each.dep_ in _SUBJECTS for each in token.children):
+        return True
+    return token.dep_ in _CLAUSES and token.dep_ != "xcomp"
+
+
+class _Clause:
+    """One clause of a parse; `before`: what a pronoun can mean."""
+
+    def __init__(
+        self, verb: Parsed, passage: Passage, words: Lexicon, before: Antecedent | None
+    ) -> None:
+        self._verb, self._passage, self._lexicon, self._before = verb, passage, words, before
+        self._tokens = list(_own(verb))
+        self._subject = _subject(verb)
+        self._colon = _colon(verb) if self._subject is None else None
+        if self._subject is not None and self._subject not in self._tokens:
+            shared = list(_own(self._subject))
+            self._tokens = sorted({*self._tokens, *shared}, key=lambda each: each.i)
+        
+    def frame(self) -> Frame:
+        """Return what it says."""
+        span = Span(self._tokens[0].idx, self._tokens[-1].idx + len(self._tokens[-1]))
+        mood = self._mood()
+        words, subject_is_known = self._words()
+        verb = next((at for at, each in enumerate(words) if each.role is Role.PREDICATE), -1)
+        unread = None
+        if len(self._tokens) > _LONGEST:
+            unread = Unread.TOO_LONG
+        elif mood is not Mood.ASSERTED:
+            unread = Unread.NOT_ASSERTED
+        elif not subject_is_known or not (
+            any(each.role is Role.SUBJECT for each in words) or self._is_about_all()
+        ):
+            unread = Unread.NO_SUBJECT
+        elif self._verb.pos_ not in {"VERB", "AUX"} and verb < 0 and self._colon is None:
+            unread = Unread.NO_PREDICATE
+        return Frame(
+            tuple(words),
+            verb,
+            next((fold(each.text) for each in self._verb.children if each.dep_ == "prt"), ""),
+            self._is_denied(),
+            mood,
+            self._aspect(),
+            self._quantifier(),
+            frozenset(
+                fold(each.text)
+                for each in self._tokens
+                if each.pos_ in {"ADV", "SCONJ"} or each.dep_ in {"advmod", "npadvmod"}
+            ),
+            "en",
+            span,
+            unread,
+        )
+
+    def antecedent(self, frame: Frame) -> Antecedent | None:
+        """Return whom or what a later pronoun can mean: the subject's words."""
+        subject = self._subject
+        if subject is None or subject.pos_ == "PRON":
+            return self._before
+        found = tuple(each for each in frame.words if each.role is Role.SUBJECT)
+        is_plural = "Plur" in subject.morph.get("Number")
+        return Antecedent(found, is_plural=is_plural, is_name=subject.pos_ in _NAMED)
+
+    # -- mood, polarity, aspect
+
+    def _mood(self) -> Mood:
+        """Return whether the clause is asserted, going up to the clauses that it depends on."""
+        at, mood = self._verb, _own_mood(self._verb, self._lexicon)
+        while mood is Mood.ASSERTED and at.dep_ != "ROOT":
+            above = at.head
+            label = at.dep_
+            if label == "conj":
+                mood = _own_mood(above, self._lexicon)
+            elif label == "ccomp" and not _is_aside(at):
+                mood = _reported(above)
+            elif label in {"relcl", "acl", "pcomp", "csubj", "csubjpass"}:
+                return Mood.SUPPOSED  # it tells which thing is meant, and claims little
+            elif label == "advcl":
+                marks = {fold(e.text) for e in at.children if e.dep_ in {"mark", "advmod"}}
+                if not marks & self._lexicon.words["factive joint"]:
+                    return Mood.CONDITIONAL
+            at = _clause_above(at)
+        return mood
+
+    def _is_denied(self) -> bool:
+        negations = self._lexicon.words["negation"]
+        denied = False
+        for each in self._tokens:
+            word = fold(each.text).replace("’", "'")
+            if word not in negations:
+                continue
+            follows = each.i + 1 < len(each.doc) and fold(each.nbor(1).text)
+            if word == "not" and follows in {"only", "just", "all", "every", "everyone", "always"}:
+                continue
+            if word == "no" and (each.dep_ == "intj" or each.head.dep_ == "pobj"):
+                continue
+            if word == "no" and follows in {"more", "less", "fewer", "later", "earlier"}:
+                continue
+            denied = not denied
+        return denied
+
+    def _aspect(self) -> Aspect:
+        verb = self._verb
+        helpers = {fold(each.text) for each in verb.children if each.dep_ in {"aux", "auxpass"}}
+        copular = any(each.dep_ in {"attr", "acomp"} for each in verb.children)
+        if verb.lemma_ == "use" and verb.tag_ == "VBD":
+            return Aspect.PAST_STATE
+        if verb.tag_ == "VBG":
+            lasting = self._lexicon.words["lasting"]
+            return Aspect.STATE if verb.lemma_ in lasting else Aspect.EVENT
+        if helpers & {"have", "has", "'ve", "'s"} and verb.tag_ in {"VBN", "VBD"}:
+            return Aspect.CHANGE
+        passive = any(each.dep_ == "auxpass" for each in verb.children)
+        past = verb.tag_ in {"VBD"} or bool(helpers & {"was", "were", "had", "did", "got"})
+        if not past:
+            return Aspect.STATE
+        if passive or not (copular or verb.lemma_ in self._lexicon.words["state"]):
+            return Aspect.EVENT
+        return Aspect.PAST_STATE
+
+    def _is_about_all(self) -> bool:
+        """Whether the subject is "everyone", "none" and the like."""
+        return self._subject is not None and self._subject.pos_ in {"PRON", "DET"} and (
+            bool(self._quantifier())
+        )
+
+    def _quantifier(self) -> str:
+        subject = self._subject
+        if subject is None:
+            return ""
+        spelt = [
+            fold(each.text)
+            for each in self._tokens
+            if each.i <= self._verb.i + 2 and each.dep_ != "intj"
+        ]
+        for name in ("none", "only", "all", "most", "some"):
+            if self._lexicon.words[f"quantifier {name}"].intersection(spelt):
+                return name
+        return ""
+
+    # -- words
+
+    def _words(self) -> tuple[list[Word], bool]:
+        """Return the clause's words of content, and whether its subject is known."""
+        groups = self._groups()
+        place = {token.i: at for at, (tokens, _) in enumerate(groups) for token in tokens}
+        words: list[Word] = []
+        is_known = True
+        for tokens, value in groups:
+            root = _top(tokens)
+            role = self._role(root)
+            if root.pos_ == "PRON" and (found := self._meant(root)) is not None:
+                owns = root.dep_ == "poss"
+                head, link = self._link(root, place, tokens)
+                words.append(
+                    _merged(found, role, root, head, link) if found else _unknown(role, root, head)
+                )
+                is_known = is_known and (bool(found) or owns)
+                continue
+            head, link = self._link(root, place, tokens)
+            words.append(
+                Word(
+                    _key(tokens, self._lexicon, value),
+                    _kind(tokens, value, root),
+                    role,
+                    head,
+                    link,
+                    _is_definite(root),
+                    value,
+                    tokens[0].idx,
+                    tokens[-1].idx + len(tokens[-1]),
+                )
+            )
+        return words, is_known
+
+    def _groups(self) -> list[tuple[list[Parsed], Quantity | Date | None]]:
+        """Return the tokens that are one word each: a value, a name of many words, any other."""
+        tokens = [Token(w := _bare(e), w, e.i, e.i + 1) for e in self._tokens]
+        found = values(tokens, self._lexicon)
+        begins = {each.begin: each for each in found}
+        groups: list[tuple[list[Parsed], Quantity | Date | None]] = []
+        at = 0
+        while at < len(self._tokens):
+            token = self._tokens[at]
+            if value := begins.get(at):
+                part = self._tokens[at : value.end]
+                groups.append((part, value.what))
+                at = value.end
+                continue
+            at += 1
+            if not self._is_content(token):
+                continue
+            if groups and groups[-1][1] is None and _is_one_name(groups[-1][0], token):
+                groups[-1][0].append(token)
+            else:
+                groups.append(([token], None))
+        return groups
+
+    def _is_content(self, token: Parsed) -> bool:
+        if token.pos_ == "PRON":
+            return person(fold(token.text)) is not None
+        if token.dep_ in {"aux", "auxpass", "neg", "det", "expl", "intj", "prt", "predet", "cc"}:
+            return False
+        return token.pos_ in _CONTENT and (
+            token.pos_ == "PROPN" or fold(token.text) not in self._lexicon.function
+            or token == self._verb
+        )
+
+    def _role(self, token: Parsed) -> Role:
+        if self._colon is not None:
+            return Role.SUBJECT if token.i < self._colon else Role.COMPLEMENT
+        if token == self._verb:
+            return Role.PREDICATE
+        at = token
+        while at.head != at and at.head != self._verb and at != self._subject:
+            at = at.head
+        if at == self._subject or at.dep_ in _SUBJECTS:
+            return Role.SUBJECT
+        if at.dep_ in {"xcomp"}:
+            return Role.PREDICATE if at == token else Role.COMPLEMENT
+        return Role.COMPLEMENT if at.dep_ in _COMPLEMENTS else Role.ADJUNCT
+
+    def _link(
+        self, token: Parsed, place: dict[int, int], own: Sequence[Parsed]
+    ) -> tuple[int, str]:
+        """Return the place of the word that a token modifies, and its preposition."""
+        link, at = "", token
+        if at.dep_ in {"poss", "nmod"} and at.dep_ == "poss":
+            link = "of"
+        while at.head != at:
+            at = at.head
+            if at.pos_ == "ADP" and not link:
+                link = fold(at.text)
+            if at.i in place and at not in own:
+                return place[at.i], link
+        return -1, link
+
+    def _meant(self, token: Parsed) -> tuple[Word, ...] | None:
+        """Return the words that a pronoun stands for; empty: nobody knows; None: it is none."""
+        before = self._before
+        if token.dep_ == "poss" and self._subject is not None and self._subject.pos_ != "PRON":
+            name = self._subject.pos_ in _NAMED
+            own = Word(
+                _key([self._subject], self._lexicon, None),
+                Kind.NAME if name else Kind.NOUN,
+                Role.SUBJECT,
+                is_definite=True,
+            )
+            is_plural = "Plur" in self._subject.morph.get("Number")
+            before = Antecedent((own,), is_plural=is_plural, is_name=name)
+        return person_words(fold(token.text), self._passage, before)
+
+
+def person_words(
+    pronoun: str, passage: Passage, before: Antecedent | None
+) -> tuple[Word, ...] | None:
+    """Return the words of whom a pronoun means, by who speaks and what stands before it."""
+    whom = person(pronoun)
+    if whom is None:
+        return None
+    if whom.is_speaking or whom.is_addressed:
+        name = passage.speaker if whom.is_speaking else passage.addressee
+        key = f"{whom.name}:{fold(name)}"
+        return (Word(key, Kind.PERSON, Role.SUBJECT, is_definite=True),) if name else ()
+    if before is None or not before.words or not before.fits(whom):
+        return ()
+    return before.words
+
+
+def _merged(found: Sequence[Word], role: Role, token: Parsed, at: int, link: str) -> Word:
+    """Return the word that stands for a pronoun: the head of what it means."""
+    head = next((each for each in found if each.head < 0 or each.head >= len(found)), found[0])
+    return Word(
+        head.key, head.kind, role, at, link, True, None, token.idx, token.idx + len(token.text)
+    )
+
+
+def _unknown(role: Role, token: Parsed, head: int) -> Word:
+    return Word("", Kind.PERSON, role, head, "of", True, None, token.idx, token.idx + len(token.text))
+
+
+def _own(verb: Parsed) -> Iterator[Parsed]:
+    """Yield the tokens of a clause in order, without those of other clauses in it."""
+    inner = {
+        token.i
+        for each in verb.subtree
+        if each != verb and _is_clause(each)
+        for token in each.subtree
+    }
+    return (each for each in verb.subtree if each.i not in inner and not each.is_space)
+
+
+def _subject(verb: Parsed) -> Parsed | None:
+    """Return the head of a clause's subject; a verb beside another shares the other's."""
+    at = verb
+    while True:
+        found = next((e for e in at.children if e.dep_ in {"nsubj", "nsubjpass"}), None)
+        if found is not None or at.dep_ != "conj":
+            break
+        at = at.head
+    if found is None:  # "There are 80 seats."
+        expletive = any(each.dep_ == "expl" for each in verb.children)
+        return next((e for e in verb.children if expletive and e.dep_ in {"attr", "dobj"}), None)
+    return found
+
+
+def _colon(root: Parsed) -> int | None:
+    """Return where a headline's colon stands: "Height of the parcel: 30 cm"; None: it is none."""
+    if root.dep_ != "ROOT" or root.pos_ not in {"NOUN", "PROPN"}:
+        return None
+    found = [each.i for each in root.sent if each.text == ":"]
+    return found[0] if len(found) == 1 and found[0] > root.sent.start + 1 else None
+
+
+def _clause_above(token: Parsed) -> Parsed:
+    at = token.head
+    while at.dep_ != "ROOT" and not _is_clause(at):
+        at = at.head
+    return at
+
+
+def _is_aside(token: Parsed) -> bool:
+    """Whether a clause only stands before or beside a comma: "Payroll is late, I checked"."""
+    marked = any(each.dep_ == "mark" for each in token.children)
+    comma = any(e.text in {",", ";", ":", "-", "–", "—"} for e in token.head.children)
+    return not marked and comma and token.head.lemma_ not in lexicon("en").words["reports verbs"]
+
+
+def _own_mood(verb: Parsed, words: Lexicon) -> Mood:
+    sentence = verb.sent
+    if sentence.text.rstrip("\"'”’) ").endswith("?"):
+        return Mood.ASKED
+    helpers = [each for each in verb.children if each.dep_ in {"aux", "auxpass"}]
+    spelt = {fold(each.text) for each in helpers}
+    has_subject = _subject(verb) is not None
+    if verb.tag_ == "VB" and not has_subject and not helpers:
+        return Mood.ORDERED
+    if verb.dep_ == "ROOT" and any(e.i < verb.i and e.tag_ in {"WP", "WRB"} for e in verb.children):
+        return Mood.ASKED
+    going = verb.lemma_ == "go" and any(e.dep_ == "xcomp" for e in verb.children)
+    if spelt & words.words["future"] or (going and verb.tag_ == "VBG"):
+        return Mood.PLANNED
+    if spelt & words.words["supposing"]:
+        return Mood.SUPPOSED
+    if verb.lemma_ in words.words["wishing"] or any(
+        fold(each.text) in words.words["doubting"] for each in verb.children
+    ):
+        return Mood.WISHED
+    if any(
+        each.dep_ == "advcl" and any(fold(e.text) in words.words["condition"] for e in each.children)
+        for each in verb.children
+    ):
+        return Mood.CONDITIONAL
+    return Mood.ASSERTED
+
+
+def _reported(verb: Parsed) -> Mood:
+    words = lexicon("en").words
+    if verb.lemma_ in words["factive"]:
+        return Mood.ASSERTED
+    return Mood.REPORTED if verb.lemma_ in words["reports verbs"] else Mood.SUPPOSED
+
+
+def _bare(token: Parsed) -> str:
+    """Return a token's word, without the full stop that ends its sentence."""
+    word = fold(token.text)
+    return word.rstrip(".") or word
+
+
+def _top(tokens: Sequence[Parsed]) -> Parsed:
+    """Return the token that governs the others."""
+    own = {each.i for each in tokens}
+    return next((each for each in tokens if each.head.i not in own), tokens[-1])
+
+
+def _is_one_name(group: Sequence[Parsed], token: Parsed) -> bool:
+    """Whether a token goes on with a name: "Ada Lovelace", "hall A", "db2"."""
+    last = group[-1]
+    if last.i + 1 != token.i:
+        return False
+    return last.pos_ in _NAMED and token.pos_ in _NAMED and last.head in (token, token.head)
+
+
+def _kind(tokens: Sequence[Parsed], value: object, root: Parsed) -> Kind:
+    if value is not None:
+        return Kind.VALUE
+    kinds = {"PROPN": Kind.NAME, "VERB": Kind.VERB, "AUX": Kind.VERB, "ADJ": Kind.ADJECTIVE,
+             "ADV": Kind.ADVERB}  # fmt: skip
+    if all(each.pos_ in _NAMED for each in tokens):
+        return Kind.NAME
+    return kinds.get(root.pos_, Kind.NOUN)
+
+
+def _key(tokens: Sequence[Parsed], words: Lexicon, value: object) -> str:
+    if value is not None:
+        return " ".join(fold(each.text) for each in tokens)
+    return " ".join(
+        _bare(each) if each.pos_ in _NAMED else _stem(each, words) for each in tokens
+    )
+
+
+def _stem(token: Parsed, words: Lexicon) -> str:
+    return words.stem(fold(token.lemma_ if token.pos_ in {"VERB", "AUX", "ADJ"} else token.text).rstrip("."))
+
+
+def _is_definite(root: Parsed) -> bool:
+    if root.pos_ in _NAMED:
+        return True
+    marks: Set[str] = {fold(e.text) for e in root.children if e.dep_ in {"det", "poss", "nummod"}}
+    if marks & {"a", "an", "another", "some", "any", "one"}:
+        return False
+    return bool(marks) or any(each.dep_ == "poss" for each in root.children)
+
+
