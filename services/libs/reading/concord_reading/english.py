@@ -366,7 +366,10 @@ def _colon(root: Parsed) -> int | None:
     if root.dep_ != "ROOT" or root.pos_ not in {"NOUN", "PROPN"}:
         return None
     found = [each.i for each in root.sent if each.text == ":"]
-    return found[0] if len(found) == 1 and found[0] > root.sent.start + 1 else None
+    if len(found) != 1:
+        return None
+    before = [e for e in root.sent if e.i < found[0] and e.pos_ in {"NOUN", "PROPN"}]
+    return found[0] if len(before) > 1 else None
 
 
 def _clause_above(token: Parsed) -> Parsed:
@@ -390,6 +393,8 @@ def _own_mood(verb: Parsed, words: Lexicon) -> Mood:
     helpers = [each for each in verb.children if each.dep_ in {"aux", "auxpass"}]
     spelt = {fold(each.text) for each in helpers}
     has_subject = _subject(verb) is not None
+    if verb.dep_ == "ROOT" and any(each.dep_ == "mark" for each in verb.children):
+        return Mood.SUPPOSED
     if verb.tag_ == "VB" and not has_subject and not helpers:
         return Mood.ORDERED
     if verb.dep_ == "ROOT" and any(e.i < verb.i and e.tag_ in {"WP", "WRB"} for e in verb.children):

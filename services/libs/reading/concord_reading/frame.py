@@ -6,7 +6,7 @@ A frame is read from a parse (`english`) or by rules (`german`). Both give the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
@@ -147,3 +147,11 @@ class Reading:
     def asserted(self) -> list[Frame]:
         """The frames that can be compared."""
         return [each for each in self.frames if each.unread is None]
+
+
+def moved(frame: Frame, by: int) -> Frame:
+    """Return a frame whose places in the text are so many characters later."""
+    if not by:
+        return frame
+    words = tuple(replace(e, start=e.start + by, end=e.end + by) for e in frame.words)
+    return replace(frame, words=words, span=Span(frame.span.start + by, frame.span.end + by))

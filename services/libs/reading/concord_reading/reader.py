@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from concord_reading import english, german
-from concord_reading.frame import Passage, Reading
+from concord_reading.frame import Frame, Passage, Reading, moved
 from concord_reading.parser import ParserMissing, load
 from concord_reading.prose import prose, without_quotations
 from concord_reading.reading import DEFAULT_LANGUAGE, language_of
@@ -21,6 +23,8 @@ _KEPT = 20_000
 """Readings that are kept; the least recently used go first."""
 _LONGEST = 20_000
 _BATCH = 64
+_BLOCK = re.compile(r"(?:(?!\n\s*\n|\n\s*(?:[-*+•>]|\d+[.)])\s|\n[^\n:]{1,40}:\s).)+", re.DOTALL)
+"""A paragraph, an item of a list, or a line that begins with a label."""
 
 
 class Reader:
@@ -66,13 +70,20 @@ def parser() -> Language | None:
 def _read(passages: Sequence[Passage]) -> list[Reading]:
     texts = [without_quotations(prose(each.text[:_LONGEST])) for each in passages]
     spoken = [each.language or language_of(text) for each, text in zip(passages, texts, strict=True)]
-    found: dict[int, Reading] = {}
-    english_ones = [at for at, each in enumerate(spoken) if each == DEFAULT_LANGUAGE]
-    if english_ones and (parse := parser()) is not None:
-        docs = parse.pipe((texts[at] for at in english_ones), batch_size=_BATCH)
-        for at, doc in zip(english_ones, docs, strict=True):
-            found[at] = Reading("en", english.frames_of(doc, passages[at]))
-    for at, each in enumerate(spoken):
-        if each == "de":
-            found[at] = Reading("de", german.frames_of(texts[at], passages[at]))
-    return [found.get(at, Reading(spoken[at])) for at in range(len(passages))]
+    found: list[list[Frame]] = [[] for _ in passages]
+    blocks = [
+        (at, block.start(), block.group())
+        for at, text in enumerate(texts)
+        for block in _BLOCK.finditer(text)
+        if not block.group().isspace()
+    ]
+    is_english = [spoken[at] == DEFAULT_LANGUAGE for at, _, _ in blocks]
+    if any(is_english) and (parse := parser()) is not None:
+        chosen = list(compress(blocks, is_english))
+        docs = parse.pipe((text for _, _, text in chosen), batch_size=_BATCH)
+        for (at, start, _), doc in zip(chosen, docs, strict=True):
+            found[at] += (moved(e, start) for e in english.frames_of(doc, passages[at]))
+    for (at, start, text), english_one in zip(blocks, is_english, strict=True):
+        if not english_one:
+            found[at] += (moved(e, start) for e in german.frames_of(text, passages[at]))
+    return [Reading(*each) for each in zip(spoken, found, strict=True)]

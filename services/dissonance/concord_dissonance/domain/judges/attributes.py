@@ -7,7 +7,7 @@ from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
-from concord_reading.frame import Frame, Word
+from concord_reading.frame import Frame, Kind, Word
 from concord_reading.lexicon import lexicon, read_classes
 
 
@@ -49,4 +49,9 @@ def named_by(word: Word, frame: Frame) -> tuple[Named, ...]:
     if place == frame.verb and frame.particle:
         links.append(frame.particle)
     found = [each for link in links for each in known.get(f"{word.key} {link}", ())]
-    return (*known.get(word.key, ()), *found)
+    is_verb = word.kind is Kind.VERB
+    return tuple(
+        each
+        for each in (*known.get(word.key, ()), *found)
+        if is_verb or each.phase is Phase.HOLDS
+    )

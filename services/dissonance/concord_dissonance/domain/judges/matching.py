@@ -72,6 +72,8 @@ class _Pair:
         one, other, why = found
         if not self._is_covered(one, other):
             return Abstained.TOO_DIFFERENT
+        if why.reason is not Reason.TWO_VALUES and not self._says_enough(one, other):
+            return Abstained.NO_COMPARABLE_ATTRIBUTE
         if Kind.VERB in (one.kind, other.kind) and not self._same_doer():
             return Abstained.NO_COMPARABLE_SUBJECT
         if self._one.is_denied or self._other.is_denied:
@@ -104,6 +106,12 @@ class _Pair:
                 if self._is_one_valued(one, other):
                     return one, other, Compared(Same.NO, Reason.TWO_VALUES, "attribute")
         return None
+
+    def _says_enough(self, one: Word, other: Word) -> bool:
+        """Whether more than a person is shared, or nothing else is said of it."""
+        if any(a.kind is not Kind.PERSON for a, _ in self._matched):
+            return True
+        return self._left == [one] and self._right == [other]
 
     def _can_be_values(self, one: Word, other: Word, why: Compared) -> bool:
         if _names(one, self._one) or _names(other, self._other):
@@ -197,9 +205,10 @@ class _Pair:
         return not mine and not yours
 
     def _is_free(self, word: Word, frame: Frame, pivot: Word | None) -> bool:
-        if pivot is not None and (_hangs_on(word, pivot, frame) or _hangs_on(pivot, word, frame)
-                                  and word.role is not Role.SUBJECT):
-            return True
+        if pivot is not None and pivot.role is not Role.PREDICATE:
+            governs = _hangs_on(pivot, word, frame) and word.role is not Role.SUBJECT
+            if governs or _hangs_on(word, pivot, frame):
+                return True
         if isinstance(word.value, Date) and word.role is Role.ADJUNCT:
             return True
         if word.role is not Role.SUBJECT or word.kind is not Kind.NAME:
