@@ -12,7 +12,7 @@ from concord_concepts.normal_form import fold
 
 from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word
 from concord_reading.lexicon import Lexicon, lexicon
-from concord_reading.people import Antecedent, person
+from concord_reading.people import Antecedent, person, person_words
 from concord_reading.quantities import Date, Quantity, values
 from concord_reading.tokens import Span, Token
 
@@ -306,22 +306,6 @@ class _Clause:
             is_plural = "Plur" in self._subject.morph.get("Number")
             before = Antecedent((own,), is_plural=is_plural, is_name=name)
         return person_words(fold(token.text), self._passage, before)
-
-
-def person_words(
-    pronoun: str, passage: Passage, before: Antecedent | None
-) -> tuple[Word, ...] | None:
-    """Return the words of whom a pronoun means, by who speaks and what stands before it."""
-    whom = person(pronoun)
-    if whom is None:
-        return None
-    if whom.is_speaking or whom.is_addressed:
-        name = passage.speaker if whom.is_speaking else passage.addressee
-        key = f"{whom.name}:{fold(name)}"
-        return (Word(key, Kind.PERSON, Role.SUBJECT, is_definite=True),) if name else ()
-    if before is None or not before.words or not before.fits(whom):
-        return ()
-    return before.words
 
 
 def _merged(found: Sequence[Word], role: Role, token: Parsed, at: int, link: str) -> Word:

@@ -1,2 +1,287 @@
-def frames_of(text, passage):
-    return []
+"""Reads the frames of a German text by rules over its tokens: there is no parser for it.
+
+German writes nouns with capitals, puts its finite verb second and its participle last. What these
+three facts do not show is left unread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from concord_reading.clauses import Clause
+from concord_reading.clauses import Mood as Said
+from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word
+from concord_reading.lexicon import Lexicon, lexicon
+from concord_reading.people import Antecedent, person, person_words
+from concord_reading.reading import read
+from concord_reading.tokens import Span, Token
+
+_VERB_ENDINGS = ("t", "te", "ten", "en", "st", "rn", "ln", "f", "b", "g", "ß", "m", "k", "d", "h")
+_ADJECTIVE_ENDINGS = ("e", "en", "er", "es", "em")
+_LONGEST = 60
+_MOODS = {Said.QUESTION: Mood.ASKED, Said.WISHED: Mood.SUPPOSED}
+
+
+def frames_of(text: str, passage: Passage) -> list[Frame]:
+    """Return the frames of a text, in order."""
+    found: list[Frame] = []
+    before: Antecedent | None = None
+    for clause in read(text, language="de").clauses:
+        reader = _Clause(text, clause, passage, before)
+        frame = reader.frame()
+        found.append(frame)
+        before = reader.antecedent(frame) or before
+    return found
+
+
+@dataclass
+class _Clause:
+    text: str
+    clause: Clause
+    passage: Passage
+    before: Antecedent | None
+    words: list[Word] = field(default_factory=list)
+    finite: int = -1
+    """The place of the finite verb's token; -1: not found."""
+    is_known: bool = True
+
+    @property
+    def lexicon(self) -> Lexicon:
+        return lexicon("de")
+
+    def frame(self) -> Frame:
+        """Return what the clause says."""
+        tokens = self.clause.tokens
+        self.finite = self._finite()
+        self._read()
+        verb = next((at for at, e in enumerate(self.words) if e.role is Role.PREDICATE), -1)
+        spelt = {token.word for token in tokens}
+        mood = self._mood()
+        unread = None
+        if len(tokens) > _LONGEST:
+            unread = Unread.TOO_LONG
+        elif mood is not Mood.ASSERTED:
+            unread = Unread.NOT_ASSERTED
+        elif self.finite < 0 or verb < 0:
+            unread = Unread.NO_PREDICATE
+        elif not self.is_known or not (
+            any(each.role is Role.SUBJECT for each in self.words) or self._quantifier()
+        ):
+            unread = Unread.NO_SUBJECT
+        last = tokens[-1].word
+        return Frame(
+            tuple(self._with_heads(verb)),
+            verb,
+            last if last in self.lexicon.words["prefixes"] and len(tokens) > 1 else "",
+            self.clause.is_negated,
+            mood,
+            self._aspect(spelt),
+            self._quantifier(),
+            frozenset(spelt & self.lexicon.words["adverbs"]),
+            "de",
+            Span(tokens[0].start, tokens[-1].end),
+            unread,
+        )
+
+    def antecedent(self, frame: Frame) -> Antecedent | None:
+        """Return what a later pronoun can mean: the subject, where it is no pronoun."""
+        found = tuple(each for each in frame.words if each.role is Role.SUBJECT)
+        if not found or found[0].kind is Kind.PERSON:
+            return None
+        return Antecedent(found, is_plural=False, is_name=found[0].kind is Kind.NAME)
+
+    def _mood(self) -> Mood:
+        first = self.clause.tokens[0].word
+        spelt = {token.word for token in self.clause.tokens}
+        if self.clause.mood is not Said.ASSERTED:
+            return _MOODS[self.clause.mood]
+        if first in self.lexicon.words["subordinate"] or spelt & {"wäre", "würde", "hätte"}:
+            return Mood.CONDITIONAL
+        infinitive = self.clause.tokens[-1].word.endswith("n")
+        if spelt & {"werde", "wirst", "wird", "werden"} and infinitive and (
+            not self.clause.tokens[-1].word.startswith("ge")
+        ):
+            return Mood.PLANNED
+        return Mood.ASSERTED
+
+    def _finite(self) -> int:
+        """Return the place of the finite verb: an auxiliary, or a verb behind the first phrase."""
+        tokens, words = self.clause.tokens, self.lexicon.words
+        for at, token in enumerate(tokens):
+            if at == 0 or self._is_capital(token) or not token.stem:
+                continue
+            if token.word in words["finite"]:
+                return at
+            free = token.word not in self.lexicon.function | words["prepositions"] | words["adverbs"]
+            if not free or not token.word.endswith(_VERB_ENDINGS):
+                continue
+            before = tokens[at - 1]
+            behind_noun = self._is_capital(before) or before.word in words["subject pronoun"]
+            if behind_noun or (at > 1 and before.word in words["adverbs"]) or (
+                before.word[0].isdecimal()
+            ):
+                return at
+        return -1
+
+    def _is_capital(self, token: Token) -> bool:
+        return self.text[token.start].isupper()
+
+    def _is_noun(self, at: int) -> bool:
+        token = self.clause.tokens[at]
+        if not self._is_capital(token):
+            return False
+        known = self.lexicon.function | self.lexicon.words["prepositions"]
+        known |= self.lexicon.words["adverbs"] | self.lexicon.words["quantifier all"]
+        return at > 0 or token.word not in known
+
+    def _read(self) -> None:
+        tokens, words = self.clause.tokens, self.lexicon.words
+        ends = {value.begin: value for value in self.clause.values}
+        link, is_definite, has_article, at = "", False, False, 0
+        while at < len(tokens):
+            token, begin = tokens[at], at
+            at += 1
+            if value := ends.get(begin):
+                at = max(at, value.end)
+                self._add(tokens[begin:at], Kind.VALUE, begin, link, is_definite, value.what)
+                continue
+            if begin == self.finite or not token.stem:
+                if begin == self.finite:
+                    self._add([token], Kind.VERB, begin, "", False)
+                link, is_definite, has_article = "", False, False
+            elif whom := person(token.word):
+                if token.word in words["subject pronoun"] or whom.is_speaking or whom.is_addressed:
+                    self._person(token, begin, link)
+                is_definite = True
+            elif token.word in words["prepositions"]:
+                link, is_definite, has_article = token.word, token.word in words["definite"], False
+            elif token.word in words["determiner"]:
+                is_definite, has_article = token.word in words["definite"], True
+                if token.word in ("des", "der") and begin and self._is_noun(begin - 1):
+                    link = "of"
+            elif self._is_noun(begin):
+                while at < len(tokens) and self._is_noun(at) and at not in ends and not has_article:
+                    at += 1
+                kind = Kind.NOUN if has_article or link in words["definite"] else Kind.NAME
+                self._add(tokens[begin:at], kind, begin, link, is_definite or kind is Kind.NAME)
+                link, is_definite, has_article = "", False, False
+            elif token.word in words["adverbs"]:
+                self._add([token], Kind.ADVERB, begin, "", False)
+            elif token.word not in self.lexicon.function and token.word not in words["prefixes"]:
+                self._add([token], self._kind(begin), begin, link, False)
+
+    def _kind(self, at: int) -> Kind:
+        tokens = self.clause.tokens
+        word = tokens[at].word
+        if at + 1 < len(tokens) and self._is_noun(at + 1) and word.endswith(_ADJECTIVE_ENDINGS):
+            return Kind.ADJECTIVE
+        if at + 1 == len(tokens) and (word.endswith("en") or word.startswith("ge")):
+            return Kind.VERB
+        if at + 1 == len(tokens) and word.endswith("t"):
+            return Kind.VERB
+        return Kind.ADJECTIVE
+
+    def _person(self, token: Token, at: int, link: str) -> None:
+        found = person_words(token.word, self.passage, self.before)
+        role = self._role(at, link, Kind.PERSON)
+        if role is Role.SUBJECT:
+            self.is_known = self.is_known and bool(found)
+        head = found[0] if found else Word("", Kind.PERSON, role)
+        self.words.append(
+            replace(head, role=role, head=-1, link=link, start=token.start, end=token.end)
+        )
+
+    def _role(self, at: int, link: str, kind: Kind) -> Role:
+        if kind is Kind.VERB:
+            return Role.PREDICATE
+        if link and link != "of":
+            return Role.ADJUNCT
+        if kind is Kind.ADVERB:
+            return Role.ADJUNCT
+        has_subject = any(each.role is Role.SUBJECT for each in self.words)
+        if at < self.finite:
+            return Role.SUBJECT
+        things = (Kind.NOUN, Kind.NAME, Kind.PERSON)
+        return Role.COMPLEMENT if has_subject or kind not in things else Role.SUBJECT
+
+    def _add(
+        self,
+        tokens: Sequence[Token],
+        kind: Kind,
+        at: int,
+        link: str,
+        is_definite: bool,  # noqa: FBT001 - one of a word's fields
+        value: object = None,
+    ) -> None:
+        key = " ".join(token.stem for token in tokens)
+        if kind in (Kind.NAME, Kind.NOUN):
+            key = " ".join(_noun(token.word) for token in tokens)
+        word = Word(key, kind, self._role(at, link, kind), -1, link, is_definite)
+        self.words.append(
+            replace(word, value=value, start=tokens[0].start, end=tokens[-1].end)  # type: ignore[arg-type]
+        )
+
+    def _with_heads(self, verb: int) -> Iterator[Word]:
+        """Yield the words, each with its head: the next noun, the noun before it, or the verb."""
+        words = self.words
+        for at, word in enumerate(words):
+            following = words[at + 1] if at + 1 < len(words) else None
+            near = following is not None and following.start - word.end <= 1
+            things = (Kind.NOUN, Kind.NAME)
+            if word.kind in (Kind.ADJECTIVE, Kind.VALUE) and near and following is not None and (
+                following.kind in (*things, Kind.ADJECTIVE)
+            ):
+                yield replace(word, head=at + 1, role=following.role)
+            elif word.kind is Kind.NAME and near and following is not None and (
+                following.kind is Kind.NAME and self.text[word.end - 1] == "s"
+            ):
+                yield replace(word, head=at + 1, link="of")
+            elif word.link and at and words[at - 1].kind in things and (
+                word.link in ("of", "von", "vom") or word.start < self._finite_start
+            ):
+                yield replace(word, head=at - 1, link="of", role=words[at - 1].role)
+            elif at != verb:
+                yield replace(word, head=verb)
+            else:
+                yield word
+
+    @property
+    def _finite_start(self) -> int:
+        return self.clause.tokens[self.finite].start if self.finite >= 0 else 0
+
+    def _aspect(self, spelt: set[str]) -> Aspect:
+        words, last = self.lexicon.words, self.clause.tokens[-1].word
+        participle = last.endswith(("t", "en")) and self.finite != len(self.clause.tokens) - 1
+        if spelt & {"wurde", "wurden"}:
+            return Aspect.EVENT
+        if participle and spelt & words["perfect"] and ("ge" in last or last.endswith("rt")):
+            return Aspect.EVENT
+        if self.finite < 0:
+            return Aspect.STATE
+        finite = self.clause.tokens[self.finite].word
+        if finite in words["past be"]:
+            return Aspect.PAST_STATE
+        return Aspect.EVENT if finite.endswith(("te", "ten")) else Aspect.STATE
+
+    def _quantifier(self) -> str:
+        words = self.lexicon.words
+        spelt = {token.word for token in self.clause.tokens}
+        for name in ("none", "only", "all", "most", "some"):
+            if words[f"quantifier {name}"] & spelt:
+                return name
+        return ""
+
+
+def _noun(word: str) -> str:
+    """Return a form that the cases and numbers of a noun share, by and large."""
+    word = word.translate(_PLAIN)
+    for ending in ("en", "er", "es", "n", "e", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
+            return word[: -len(ending)]
+    return word
+
+
+_PLAIN = str.maketrans("äöü", "aou")
+_SHORTEST = 4
+"""Letters that are left of a noun at least."""

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from concord_reading.frame import Word
+from concord_concepts.normal_form import fold
+
+from concord_reading.frame import Kind, Passage, Role, Word
 
 
 class Person(NamedTuple):
@@ -48,3 +50,19 @@ _SPELT = {
     Person("they"): "they them their theirs ihnen",
 }
 _PERSONS = {word: whom for whom, spelt in _SPELT.items() for word in spelt.split()}
+
+
+def person_words(
+    pronoun: str, passage: Passage, before: Antecedent | None
+) -> tuple[Word, ...] | None:
+    """Return the words of whom a pronoun means, by who speaks and what stands before it."""
+    whom = person(pronoun)
+    if whom is None:
+        return None
+    if whom.is_speaking or whom.is_addressed:
+        name = passage.speaker if whom.is_speaking else passage.addressee
+        key = f"{whom.name}:{fold(name)}"
+        return (Word(key, Kind.PERSON, Role.SUBJECT, is_definite=True),) if name else ()
+    if before is None or not before.words or not before.fits(whom):
+        return ()
+    return before.words

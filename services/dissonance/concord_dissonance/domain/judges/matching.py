@@ -70,8 +70,13 @@ class _Pair:
         if found is None:
             return self._without_pivot()
         one, other, why = found
-        if not self._is_covered(one, other):
-            return Abstained.TOO_DIFFERENT
+        is_value = why.reason in _VALUES or bool(self._attributes)
+        limits = self._uncovered(one, other, is_value=is_value)
+        effect = Effect.CONTRADICTS
+        if any(limits):
+            if not is_value or not self._is_limit(limits):
+                return Abstained.TOO_DIFFERENT
+            effect = Effect.LIMITS
         if why.reason is not Reason.TWO_VALUES and not self._says_enough(one, other):
             return Abstained.NO_COMPARABLE_ATTRIBUTE
         if Kind.VERB in (one.kind, other.kind) and not self._same_doer():
@@ -80,6 +85,8 @@ class _Pair:
             return Abstained.UNKNOWN_FILLERS
         if self._is_of_other_time(why):
             return Abstained.OTHER_TIME
+        if effect is Effect.LIMITS:
+            return self._said(why.reason, "limit", effect)
         return self._by_phase(why) or self._said(why.reason, why.family)
 
     def _said(
@@ -190,19 +197,47 @@ class _Pair:
 
     # -- what is left over
 
+    def _uncovered(
+        self, one: Word | None, other: Word | None, *, is_value: bool = False
+    ) -> tuple[list[Word], list[Word]]:
+        """Return the words that are left over on each side, and may limit its frame.
+
+        `is_value`: two values of one attribute differ, however the verbs are called.
+        """
+        left: list[list[Word]] = []
+        has_more = False
+        for side, words, frame, pivot in (
+            (0, self._left, self._one, one),
+            (1, self._right, self._other, other),
+        ):
+            modifies = self._modifies(frame, side)
+            found = [
+                each
+                for each in words
+                if each is not pivot
+                and not self._is_free(each, frame, pivot)
+                and not (is_value and each.kind is Kind.VERB)
+            ]
+            if found and all(map(modifies, found)) and not (side and has_more):
+                has_more, found = True, []
+            left.append(found)
+        return left[0], left[1]
+
+    def _is_limit(self, left: Sequence[Sequence[Word]]) -> bool:
+        """Whether one side alone says more, in one phrase that tells where or when it holds."""
+        said = [each for each in left if each]
+        if len(said) > 1:
+            return False
+        frame = self._one if left[0] else self._other
+        links = lexicon(frame.language).words["scoping"]
+        heads = [each for each in said[0] if each.link in links and each.role is Role.ADJUNCT]
+        return len(heads) == 1 and all(
+            each is heads[0] or _hangs_on(each, heads[0], frame) for each in said[0]
+        )
+
     def _is_covered(self, one: Word | None, other: Word | None) -> bool:
         """Whether all that is left over limits neither frame."""
-        left = [each for each in self._left if each is not one]
-        right = [each for each in self._right if each is not other]
-        mine = [each for each in left if not self._is_free(each, self._one, one)]
-        yours = [each for each in right if not self._is_free(each, self._other, other)]
-        mods = self._modifies(self._one, 0), self._modifies(self._other, 1)
-        if mine and all(map(mods[0], mine)):
-            mine = []
-            return not yours
-        if yours and all(map(mods[1], yours)):
-            yours = []
-        return not mine and not yours
+        return not any(self._uncovered(one, other))
 
     def _is_free(self, word: Word, frame: Frame, pivot: Word | None) -> bool:
         if pivot is not None and pivot.role is not Role.PREDICATE:
@@ -210,6 +245,11 @@ class _Pair:
             if governs or _hangs_on(word, pivot, frame):
                 return True
         if isinstance(word.value, Date) and word.role is Role.ADJUNCT:
+            return True
+        at = word
+        while at.head >= 0 and at.role is Role.ADJUNCT and at.link == "":
+            at = frame.words[at.head]
+        if at.role is Role.ADJUNCT and at.link in lexicon(frame.language).words["reasons"]:
             return True
         if word.role is not Role.SUBJECT or word.kind is not Kind.NAME:
             shared = {each.attribute for each in self._attributes}
@@ -337,6 +377,7 @@ class _Pair:
         return any(a is one and b is other for a, b in self._matched)
 
 
+_VALUES = (Reason.NUMBER, Reason.QUANTITY, Reason.DATE)
 _VALUE_LINKS = frozenset({"", "at", "in", "on", "to", "for", "by", "with", "from", "of", "as"})
 
 
