@@ -245,6 +245,9 @@ class _Clause:
                 at = value.end
                 continue
             at += 1
+            if token.dep_ == "nummod" and fold(token.text) == "one":
+                groups.append(([token], Quantity(1, 0.5)))
+                continue
             if not self._is_content(token):
                 continue
             if groups and groups[-1][1] is None and _is_one_name(groups[-1][0], token):

@@ -135,6 +135,11 @@ class _Clause:
         known |= self.lexicon.words["adverbs"] | self.lexicon.words["quantifier all"]
         return at > 0 or token.word not in known
 
+    def _goes_on(self, at: int) -> bool:
+        """Whether a name goes on: "Roswitha Pohl", but not "Merles Lehrer"."""
+        tokens = self.clause.tokens
+        return self._is_noun(at) and not (at == 1 and tokens[0].word.endswith("s"))
+
     def _read(self) -> None:
         tokens, words = self.clause.tokens, self.lexicon.words
         ends = {value.begin: value for value in self.clause.values}
@@ -161,7 +166,7 @@ class _Clause:
                 if token.word in ("des", "der") and begin and self._is_noun(begin - 1):
                     link = "of"
             elif self._is_noun(begin):
-                while at < len(tokens) and self._is_noun(at) and at not in ends and not has_article:
+                while at < len(tokens) and self._goes_on(at) and at not in ends and not has_article:
                     at += 1
                 kind = Kind.NOUN if has_article or link in words["definite"] else Kind.NAME
                 self._add(tokens[begin:at], kind, begin, link, is_definite or kind is Kind.NAME)
@@ -216,7 +221,7 @@ class _Clause:
     ) -> None:
         key = " ".join(token.stem for token in tokens)
         if kind in (Kind.NAME, Kind.NOUN):
-            key = " ".join(_noun(token.word) for token in tokens)
+            key = " ".join(noun_key(token.word) for token in tokens)
         word = Word(key, kind, self._role(at, link, kind), -1, link, is_definite)
         self.words.append(
             replace(word, value=value, start=tokens[0].start, end=tokens[-1].end)  # type: ignore[arg-type]
@@ -256,7 +261,8 @@ class _Clause:
         if spelt & {"wurde", "wurden"}:
             return Aspect.EVENT
         if participle and spelt & words["perfect"] and ("ge" in last or last.endswith("rt")):
-            return Aspect.EVENT
+            moves = bool(spelt & {"bin", "bist", "ist", "sind", "seid"})
+            return Aspect.CHANGE if moves and "worden" not in spelt else Aspect.EVENT
         if self.finite < 0:
             return Aspect.STATE
         finite = self.clause.tokens[self.finite].word
@@ -273,9 +279,12 @@ class _Clause:
         return ""
 
 
-def _noun(word: str) -> str:
+def noun_key(word: str) -> str:
     """Return a form that the cases and numbers of a noun share, by and large."""
     word = word.translate(_PLAIN)
+    for ending in ("innen", "in"):
+        if word.endswith(ending) and len(word) - len(ending) > _SHORTEST:
+            word = word[: -len(ending)]
     for ending in ("en", "er", "es", "n", "e", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
             return word[: -len(ending)]

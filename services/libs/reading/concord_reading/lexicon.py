@@ -86,7 +86,7 @@ def lexicon(language: str) -> Lexicon:
         _numbers(classes["numbers"].split(), classes["tens"].split()),
         _numbers(classes["ordinals"].split(), classes["ordinal tens"].split()),
         _places(classes["months"].split()) | _places(classes["months short"].split()),
-        _places(classes["weekdays"].split()),
+        _places(classes["weekdays"].split()) | _places(classes["weekdays often"].split()),
         {
             word: 1000.0**power
             for line in classes["scale"].splitlines()

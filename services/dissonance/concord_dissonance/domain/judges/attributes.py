@@ -8,6 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from concord_reading.frame import Frame, Kind, Word
+from concord_reading.german import noun_key
 from concord_reading.lexicon import lexicon, read_classes
 
 
@@ -37,7 +38,9 @@ def attributes(language: str) -> Mapping[str, tuple[Named, ...]]:
             for entry in spelt.split(","):
                 first, *rest = entry.split()
                 key = " ".join([words.stem(first), *rest])
-                found[key] = (*found.get(key, ()), Named(name, Phase(phase.strip())))
+                named = Named(name, Phase(phase.strip()))
+                for each in {key, " ".join([noun_key(first), *rest])}:
+                    found[each] = (*found.get(each, ()), named)
     return found
 
 

@@ -74,7 +74,7 @@ class _Pair:
         limits = self._uncovered(one, other, is_value=is_value)
         effect = Effect.CONTRADICTS
         if any(limits):
-            if not is_value or not self._is_limit(limits):
+            if not is_value or why.reason is Reason.DATE or not self._is_limit(limits):
                 return Abstained.TOO_DIFFERENT
             effect = Effect.LIMITS
         if why.reason is not Reason.TWO_VALUES and not self._says_enough(one, other):
@@ -121,16 +121,18 @@ class _Pair:
         return self._left == [one] and self._right == [other]
 
     def _can_be_values(self, one: Word, other: Word, why: Compared) -> bool:
-        if _names(one, self._one) or _names(other, self._other):
-            return False
+        names = _names(one, self._one), _names(other, self._other)
+        if any(names):
+            heads = _head(one, self._one), _head(other, self._other)
+            return all(names) and bool(self._attributes) and all(heads) and self._same(*heads)
         if why.reason in (Reason.NUMBER, Reason.QUANTITY):
             return self._measures_same(one, other)
         if why.reason is Reason.DATE:
             return self._is_dating(one, self._one) and self._is_dating(other, self._other)
-        heads = _head(one, self._one), _head(other, self._other)
+        owners = _owner(one, self._one), _owner(other, self._other)
         if _is_head_of_subject(one, self._one) or _is_head_of_subject(other, self._other):
             return False
-        return (all(heads) and self._same(*heads)) or self._predicates(one, other)
+        return (all(owners) and self._same(*owners)) or self._predicates(one, other)
 
     def _predicates(self, one: Word, other: Word) -> bool:
         """Whether two words are what the frames say of one thing, and not what names it."""
@@ -144,7 +146,19 @@ class _Pair:
         if all(heads) and self._same(*heads):
             return True
         is_measure = isinstance(one.value, Quantity) and one.value.dimension not in ("", "ordinal")
-        return is_measure and self._own_attributes_agree and self._predicates(one, other)
+        if is_measure and one.value.dimension in ("time", "months"):
+            return self._same(*self._verbs) if all(self._verbs) else False
+        return is_measure and self._own_attributes_agree and (
+            Role.SUBJECT not in (one.role, other.role)
+        )
+
+    @property
+    def _verbs(self) -> tuple[Word | None, Word | None]:
+        one, other = (
+            frame.words[frame.verb] if frame.verb >= 0 else None
+            for frame in (self._one, self._other)
+        )
+        return one, other
 
     def _is_dating(self, word: Word, frame: Frame) -> bool:
         """Whether a date says when something is, and not only when a claim held."""
@@ -251,7 +265,11 @@ class _Pair:
             at = frame.words[at.head]
         if at.role is Role.ADJUNCT and at.link in lexicon(frame.language).words["reasons"]:
             return True
-        if word.role is not Role.SUBJECT or word.kind is not Kind.NAME:
+        if frame.aspect in (Aspect.EVENT, Aspect.CHANGE) and word.role is Role.ADJUNCT and (
+            lexicon(frame.language).has(word.key, "time words")
+        ):
+            return True
+        if frame.language == "de" or word.role is not Role.SUBJECT or word.kind is not Kind.NAME:
             shared = {each.attribute for each in self._attributes}
             if any(each.attribute in shared for each in named_by(word, frame)):
                 return True
@@ -367,7 +385,7 @@ class _Pair:
         begins = [Phase.BEGINS in each for each in phases]
         if any(each.is_denied for each in (self._one, self._other)):
             return None
-        changed = ends if why is None else begins
+        changed = ends if why is None or ends[0] != ends[1] else begins
         if changed[0] == changed[1] or (why is None and any(begins)):
             return None
         older = Older.SECOND if changed[0] else Older.FIRST
@@ -387,7 +405,8 @@ def _content(frame: Frame) -> list[Word]:
 
 def _is_light(word: Word, frame: Frame) -> bool:
     """Whether a word adds nothing: "be", "have", somebody unknown."""
-    light = lexicon(frame.language).has(word.key, "light")
+    words = lexicon(frame.language)
+    light = words.has(word.key, "light") or words.has(word.key, "counting")
     return (word.kind is Kind.PERSON and not word.key) or (light and word.kind is not Kind.NAME)
 
 
@@ -421,6 +440,14 @@ def _names(word: Word, frame: Frame) -> bool:
 
 def _head(word: Word, frame: Frame) -> Word | None:
     return frame.words[word.head] if word.head >= 0 else None
+
+
+def _owner(word: Word, frame: Frame) -> Word | None:
+    """Return the thing that a word is said of: its noun, or the subject."""
+    head = _head(word, frame)
+    if head is not None and head.kind in (Kind.NOUN, Kind.NAME):
+        return head
+    return _subject(frame)
 
 
 def _hangs_on(word: Word, head: Word, frame: Frame) -> bool:
@@ -481,7 +508,14 @@ def _is_definite_object(word: Word, frame: Frame) -> bool:
 
 
 def _named(frame: Frame) -> frozenset[Named]:
-    return frozenset(each for word in frame.words for each in named_by(word, frame))
+    found = {each for word in frame.words for each in named_by(word, frame)}
+    said = [e for e in frame.words if e.head == frame.verb and e.role is not Role.SUBJECT]
+    is_copula = frame.verb >= 0 and lexicon(frame.language).has(
+        frame.words[frame.verb].key, "copula"
+    )
+    if is_copula and said and all(isinstance(each.value, Date) for each in said):
+        found.add(Named("start", Phase.HOLDS))
+    return frozenset(found)
 
 
 def _comparative(frame: Frame) -> tuple[Word, Word] | None:

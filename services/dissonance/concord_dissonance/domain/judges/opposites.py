@@ -25,6 +25,8 @@ class Compared:
     """The list of words, or the dimension of values, that decided."""
 
 
+_AKIN = 5
+"""Letters that akin words share at least, and by which they differ at most."""
 UNKNOWN = Compared(Same.UNKNOWN)
 YES = Compared(Same.YES)
 
@@ -37,6 +39,8 @@ def compare(one: Word, other: Word, language: str, rules: Rules) -> Compared:
     names = rules.names_by_stems
     if first == second or names.get(first, first) == names.get(second, second):
         return YES if first else UNKNOWN
+    if {one.kind, other.kind} == {Kind.NOUN, Kind.VERB} and _are_akin(first, second):
+        return YES
     around = rules.containers_by_stems
     if second in around.get(first, ()) or first in around.get(second, ()):
         return Compared(Same.UNKNOWN, Reason.CONTAINED)
@@ -60,6 +64,12 @@ def _compare_values(one: Word, other: Word) -> Compared:
         return Compared(same)
     counted = what.dimension in ("", "ordinal", "version")
     return Compared(same, Reason.NUMBER if counted else Reason.QUANTITY, what.dimension)
+
+
+def _are_akin(one: str, other: str) -> bool:
+    """Whether a verb and a noun are of one stem: "operate" and "operation"."""
+    short, long = sorted((one, other), key=len)
+    return len(short) >= _AKIN and long.startswith(short) and len(long) - len(short) <= _AKIN
 
 
 def is_same_name(one: Word, other: Word) -> bool:

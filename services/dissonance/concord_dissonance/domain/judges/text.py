@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from concord_reading.frame import Frame
+from concord_reading.frame import Aspect, Frame
 from concord_reading.lexicon import lexicon, read_classes
 from concord_reading.tokens import has_phrase, tokens_of
 
@@ -90,9 +90,17 @@ def _older(found: Disagreement, first: Side, second: Side) -> tuple[Older, Reaso
     changed = _older_by_words(_phrases(found.first, first), _phrases(found.second, second))
     if changed is not Older.NEITHER:
         return changed, Reason.WORDS_OF_CHANGE
+    if (past := _older_by_tense(found.first, found.second)) is not Older.NEITHER:
+        return past, Reason.WORDS_OF_CHANGE
     if (stated := older_by_stated_time(first, second)) is not Older.NEITHER:
         return stated, Reason.LATER_STATE
     return older_by_restating(first, second), Reason.RESTATED
+
+
+def _older_by_tense(one: Frame, other: Frame) -> Older:
+    if {one.aspect, other.aspect} != {Aspect.PAST_STATE, Aspect.STATE}:
+        return Older.NEITHER
+    return Older.FIRST if one.aspect is Aspect.PAST_STATE else Older.SECOND
 
 
 def _older_by_words(one: frozenset[str], other: frozenset[str]) -> Older:
