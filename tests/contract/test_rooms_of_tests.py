@@ -19,7 +19,7 @@ OWNERS = {
 LIBRARIES = frozenset(
     f"concord_{name}"
     for name in (
-        *("attestation", "chassis", "concepts", "models", "stores", "testing"),
+        *("attestation", "chassis", "concepts", "models", "reading", "stores", "testing"),
         *("client", "mcp", "neo4j"),
     )
 )

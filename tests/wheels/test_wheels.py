@@ -84,6 +84,13 @@ def test_the_page_s_example_runs_from_the_wheels(whole: Path, data: Path, tmp_pa
     assert "torch" not in packages
 
 
+def test_the_parser_loads_from_the_wheels(whole: Path, tmp_path: Path) -> None:
+    """W4 The model's wheel, which is written anew without what it declares, has its files."""
+    program = "from concord_reading import parser; print(parser.load()('It rains.')[1].lemma_)"
+
+    assert said(whole / "python", "-c", program, cwd=tmp_path, data=tmp_path) == "rain\n"
+
+
 def test_the_client_alone_reaches_a_running_system(data: Path, tmp_path: Path) -> None:
     """W4 The client's wheel needs contracts and attestation only, and names what `up` needs."""
     alone = environment(tmp_path / "client", "concord-client")

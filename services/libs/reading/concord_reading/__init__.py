@@ -1,1 +1,1 @@
-"""Reads what sentences say."""
+"""Reads English sentences: `parser` loads what parses them."""

@@ -20,11 +20,25 @@ class Phase(Enum):
     ENDS = "ends"
 
 
+class Values(Enum):
+    """What the values of an attribute are."""
+
+    OBJECT = "object"
+    """One at a time, not in the subject: "lives in Bonn"."""
+    SUBJECT = "subject"
+    """One at a time, in the subject: "Ada owns it"."""
+    NUMBER = "number"
+    """One number or date at a time."""
+    MANY = "many"
+    """Many, each of which can end."""
+
+
 class Named(NamedTuple):
     """An attribute as a word names it."""
 
     attribute: str
     phase: Phase
+    values: Values
 
 
 @cache
@@ -32,13 +46,14 @@ def attributes(language: str) -> Mapping[str, tuple[Named, ...]]:
     """Return the attributes that a stem names, also "stem preposition" or "stem particle"."""
     found: dict[str, tuple[Named, ...]] = {}
     words = lexicon(language)
-    for name, body in read_classes(f"attributes.{language}.txt"):
+    for title, body in read_classes(f"attributes.{language}.txt"):
+        name, _, kind = title.partition(": ")
         for line in body.splitlines():
             phase, _, spelt = line.partition(":")
             for entry in spelt.split(","):
                 first, *rest = entry.split()
                 key = " ".join([words.stem(first), *rest])
-                named = Named(name, Phase(phase.strip()))
+                named = Named(name, Phase(phase.strip()), Values(kind))
                 for each in {key, " ".join([noun_key(first), *rest])}:
                     found[each] = (*found.get(each, ()), named)
     return found

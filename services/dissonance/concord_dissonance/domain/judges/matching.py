@@ -15,7 +15,7 @@ from concord_reading.frame import Aspect, Frame, Kind, Role, Word
 from concord_reading.lexicon import lexicon
 from concord_reading.quantities import Date, Quantity, Same
 
-from concord_dissonance.domain.judges.attributes import Named, Phase, named_by
+from concord_dissonance.domain.judges.attributes import Named, Phase, Values, named_by
 from concord_dissonance.domain.judges.opposites import Compared, compare, is_same_name
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import Abstained, Older, Reason
@@ -178,17 +178,28 @@ class _Pair:
 
     def _is_one_valued(self, one: Word, other: Word) -> bool:
         """Whether two names are values of an attribute that holds one at a time."""
-        kinds = {Kind.NAME, Kind.NOUN}
-        if one.kind not in kinds or other.kind not in kinds:
+        kinds = {Kind.NAME, Kind.NOUN, Kind.PERSON}
+        if one.kind not in kinds or other.kind not in kinds or is_same_name(one, other):
             return False
-        if Kind.NAME not in (one.kind, other.kind) or is_same_name(one, other):
+        if {one.kind, other.kind}.isdisjoint({Kind.NAME, Kind.PERSON}):
             return False
-        if one.link not in _VALUE_LINKS or other.link not in _VALUE_LINKS:
+        said = tuple(
+            _is_identity(word, frame) or self._is_value(word, frame)
+            for word, frame in ((one, self._one), (other, self._other))
+        )
+        return all(said)
+
+    def _is_value(self, word: Word, frame: Frame) -> bool:
+        """Whether a word is the value of an attribute that both frames name."""
+        if _is_modifier(word, frame) or word.link not in _VALUE_LINKS:
             return False
-        if _is_modifier(one, self._one) or _is_modifier(other, self._other):
-            return False
-        return bool(self._attributes) or (
-            _is_identity(one, self._one) and _is_identity(other, self._other)
+        is_subject = word.role is Role.SUBJECT
+        kinds = {each.values for each in self._attributes}
+        if Values.SUBJECT in kinds and (is_subject or word.link in ("by", "von")):
+            return True
+        head = _head(word, frame)
+        return Values.OBJECT in kinds and not is_subject and head is not None and any(
+            each in self._attributes for each in named_by(head, frame)
         )
 
     @cached_property
@@ -266,7 +277,7 @@ class _Pair:
         if at.role is Role.ADJUNCT and at.link in lexicon(frame.language).words["reasons"]:
             return True
         if frame.aspect in (Aspect.EVENT, Aspect.CHANGE) and word.role is Role.ADJUNCT and (
-            lexicon(frame.language).has(word.key, "time words")
+            lexicon(frame.language).has(lexicon(frame.language).stem(word.key), "time words")
         ):
             return True
         if frame.language == "de" or word.role is not Role.SUBJECT or word.kind is not Kind.NAME:
@@ -292,9 +303,10 @@ class _Pair:
     # -- no such words: a denial, or nothing
 
     def _without_pivot(self) -> Disagreement | Abstained:
-        if not self._is_covered(None, None):
+        limits = self._uncovered(None, None)
+        if any(limits) and not self._denies_all(limits):
             return Abstained.TOO_DIFFERENT if self._left or self._right else Abstained.UNDECLARED
-        if not self._subjects_match():
+        if not any(limits) and not self._subjects_match():
             return Abstained.NO_COMPARABLE_SUBJECT
         if self._is_of_other_time(None):
             return Abstained.OTHER_TIME
@@ -304,10 +316,10 @@ class _Pair:
         if mine.is_denied == yours.is_denied:
             return Abstained.NOTHING_TO_COMPARE
         denied, said = (mine, yours) if mine.is_denied else (yours, mine)
-        limits = self._left if denied is mine else self._right
+        more = self._left if denied is mine else self._right
         if denied.quantifier != "none" and "some" in (denied.quantifier, said.quantifier):
             return Abstained.OTHER_SCOPE
-        if limits and not all(isinstance(e.value, Date) or e.kind is Kind.VERB for e in limits):
+        if more and not all(isinstance(e.value, Date) or e.kind is Kind.VERB for e in more):
             return self._said(Reason.NEGATION, "denial in part", Effect.LIMITS)
         return self._said(Reason.NEGATION, "denial")
 
@@ -321,6 +333,18 @@ class _Pair:
                 if there.role is not Role.SUBJECT and there.link not in ("", "by", "von"):
                     return False
         return True
+
+    def _denies_all(self, limits: tuple[list[Word], list[Word]]) -> bool:
+        """Whether one side alone says more, and the other denies all the rest: "was never thrown
+        away" and "threw it into the river"."""
+        if self._one.is_denied == self._other.is_denied:
+            return False
+        denied, frame, side = (
+            (limits[0], self._one, 0) if self._one.is_denied else (limits[1], self._other, 1)
+        )
+        verb = frame.words[frame.verb] if frame.verb >= 0 else None
+        matched = [each[side] for each in self._matched]
+        return not denied and len(matched) > 2 and any(each is verb for each in matched)
 
     def _subjects_match(self) -> bool:
         return all(
@@ -336,8 +360,8 @@ class _Pair:
     ) -> Disagreement | Abstained | None:
         if one is None or other is None:
             return Abstained.NO_COMPARABLE_ATTRIBUTE
-        swapped = self._same(one[0], other[1]) and self._same(one[1], other[0])
-        straight = self._same(one[0], other[0]) and self._same(one[1], other[1])
+        swapped = self._share(one[0], other[1]) and self._share(one[1], other[0])
+        straight = self._share(one[0], other[0]) and self._share(one[1], other[1])
         if not swapped and not straight:
             return Abstained.NO_COMPARABLE_SUBJECT
         if self._one.is_denied or self._other.is_denied:
@@ -369,6 +393,8 @@ class _Pair:
         if aspects != {Aspect.EVENT}:
             return not self._is_origin
         same_date = any(isinstance(a.value, Date) for a, _ in self._matched)
+        if one.is_denied != other.is_denied and "nie" in (one.adverbs | other.adverbs):
+            return False
         return not (same_date or self._is_once or self._is_origin)
 
     @property
@@ -390,6 +416,14 @@ class _Pair:
             return None
         older = Older.SECOND if changed[0] else Older.FIRST
         return self._said(Reason.WORDS_OF_CHANGE, "change", Effect.FOLLOWS, older)
+
+    def _share(self, one: Word, other: Word) -> bool:
+        """Whether two phrases name the same thing."""
+        return any(
+            (a is one or _hangs_on(a, one, self._one))
+            and (b is other or _hangs_on(b, other, self._other))
+            for a, b in self._matched
+        )
 
     def _same(self, one: Word, other: Word) -> bool:
         return any(a is one and b is other for a, b in self._matched)
@@ -432,7 +466,9 @@ def _identifies(word: Word) -> bool:
 
 def _names(word: Word, frame: Frame) -> bool:
     """Whether a number names what stands before it: "hall 3", "ticket 311"."""
-    if word.kind is not Kind.VALUE or isinstance(word.value, Date) or word.link:
+    if not isinstance(word.value, Quantity) or word.value.dimension not in ("", "ordinal"):
+        return False
+    if word.link:
         return False
     head = _head(word, frame)
     return head is not None and head.kind in (Kind.NOUN, Kind.NAME) and head.end + 1 == word.start
@@ -514,7 +550,7 @@ def _named(frame: Frame) -> frozenset[Named]:
         frame.words[frame.verb].key, "copula"
     )
     if is_copula and said and all(isinstance(each.value, Date) for each in said):
-        found.add(Named("start", Phase.HOLDS))
+        found.add(Named("start", Phase.HOLDS, Values.NUMBER))
     return frozenset(found)
 
 
