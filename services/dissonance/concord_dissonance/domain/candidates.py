@@ -11,13 +11,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from concord_dissonance.domain.judges.structural import are_apart
-from concord_dissonance.domain.nearness import Near, near_in_words, rarity, telling
+from concord_dissonance.domain.nearness import Near, near_in_frames, near_in_words, rarity
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.statements import Statement
 
 PER_STATEMENT = 10
 """Most pairs that one statement adds by nearness, and as many again by concepts or values."""
-TELLING = 5
+OF_FRAMES = 5
 """Most of these pairs in which one memory tells of an experience that the other denies."""
 LEAST_COSINE = 0.35
 """Least cosine of two memories that are near in meaning."""
@@ -92,16 +92,17 @@ def nearest_each(memories: Sequence[Statement], similar: Near) -> dict[str, list
     there = {memory.id: memory for memory in sorted(memories, key=_says_more)}
     texts = {memory.id: memory.side.reading for memory in there.values()}
     weights, place = rarity(texts), {each: number for number, each in enumerate(there)}
-    affirmed, worded = telling(texts, weights), near_in_words(texts, weights)
+    worded = near_in_words(texts, weights)
+    framed = near_in_frames({memory.id: memory.side.frames for memory in there.values()})
     nearest = {}
     for memory in memories:
-        denied = [other for other, _ in affirmed.get(memory.id, ())]
+        same = [other for other, _ in framed.get(memory.id, ())]
         near = _ranked(memory.id, worded, similar, place)
         brought = (
-            [other for other in found if _brings(memory, there[other])] for found in (denied, near)
+            [other for other in found if _brings(memory, there[other])] for found in (same, near)
         )
         first, then = brought
-        nearest[memory.id] = list(dict.fromkeys([*first[:TELLING], *then]))[:PER_STATEMENT]
+        nearest[memory.id] = list(dict.fromkeys([*first[:OF_FRAMES], *then]))[:PER_STATEMENT]
     return nearest
 
 

@@ -1,4 +1,4 @@
-"""Finds texts with like words, and texts that tell of an experience that another denies.
+"""Finds texts with like words, and texts whose sentences say something of the same things.
 
 The cost grows with the number of texts, not of pairs: a stem of many units distinguishes none of
 them, so only rarer stems lead from one unit to others. Equally near texts keep their given order.
@@ -8,8 +8,8 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 
-from concord_dissonance.domain.judges.denials import experiences_denied, same_speaker
-from concord_reading.clauses import Clause, Reading
+from concord_reading import frame
+from concord_reading.clauses import Reading
 
 NEAR = 40
 """Most neighbours of each kind."""
@@ -17,10 +17,6 @@ MOST_POSTINGS = 100
 """A stem of more units than this leads to none of them."""
 LEAST_ALIKE = 0.1
 """Least cosine of two texts, or sentences, that are alike."""
-LEAST_TOLD = 0.5
-"""Least share of a denied experience that another text tells of."""
-_COUNTED = 0.1
-"""Added to the share if the telling clause has a number: whoever counts a deed has done it."""
 _DIGITS = 9
 """Decimal places of a likeness, so that the order in which weights are summed does not matter."""
 
@@ -97,38 +93,14 @@ def _postings(units: Iterable[Set[str]]) -> Mapping[str, Sequence[int]]:
     return {stem: places for stem, places in postings.items() if len(places) <= MOST_POSTINGS}
 
 
-def telling(texts: Mapping[str, Reading], weights: Weights) -> Near:
-    """Return for each text those that tell of an experience that it denies, and the reverse.
+def near_in_frames(texts: Mapping[str, frame.Reading]) -> Near:
+    """Return for each text those with a sentence about the same things, names and persons.
 
-    The likeness is the share of the denied stems, weighted by rarity, in one clause.
+    The likeness is the greatest cosine of two sentences' things, weighted by rarity.
     """
-    affirming = [
-        (each, clause)
-        for each, text in texts.items()
-        for clause in text.clauses
-        if not clause.is_negated
-    ]
-    leads = _postings(clause.content.keys() for _, clause in affirming)
-    best: dict[str, dict[str, float]] = defaultdict(dict)
-    for text, reading in texts.items():
-        for denying, denied in experiences_denied(reading):
-            for at in {at for stem in denied for at in leads.get(stem, ())}:
-                other, clause = affirming[at]
-                share = (
-                    _share_affirmed(denied, clause, weights)
-                    if same_speaker(denying, clause)
-                    else 0.0
-                )
-                if other != text and share >= LEAST_TOLD:
-                    best[text][other] = max(share, best[text].get(other, 0.0))
-                    best[other][text] = max(share, best[other].get(text, 0.0))
+    units = [(each, sentence.things) for each, text in texts.items() for sentence in text.asserted]
+    counts = Counter(thing for _, things in units for thing in things)
+    weights = {thing: math.log(1 + len(units) / count) for thing, count in counts.items()}
+    best = _alike(units, weights, 0.0)
     place = {each: number for number, each in enumerate(texts)}
     return {each: _best(place, found.items()) for each, found in best.items()}
-
-
-def _share_affirmed(denied: Set[str], clause: Clause, weights: Weights) -> float:
-    affirmed = denied & clause.content.keys()
-    if len(affirmed) < 2:
-        return 0.0
-    share = sum(weights[stem] for stem in affirmed) / sum(weights[stem] for stem in denied)
-    return round(share, _DIGITS) + _COUNTED * bool(clause.values)

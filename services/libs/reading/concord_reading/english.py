@@ -5,13 +5,14 @@ The parse is spaCy's: universal part-of-speech tags and ClearNLP dependency labe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING
 
 from concord_concepts.normal_form import fold
 
 from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word
-from concord_reading.lexicon import Lexicon, lexicon
+from concord_reading.lexicon import Lexicon, lexicon, phrases_at
 from concord_reading.people import Antecedent, person, person_words
 from concord_reading.quantities import Date, Quantity, values
 from concord_reading.tokens import Span, Token
@@ -27,6 +28,7 @@ _CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM", "SYM", "PRON
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
 _COMPLEMENTS = frozenset({"dobj", "attr", "acomp", "dative", "oprd", "agent"})
 _NAMED = frozenset({"PROPN"})
+_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
 _LONGEST = 60
 """Tokens of the longest clause that is read; a longer one without a pause is no sentence."""
 
@@ -104,6 +106,7 @@ class _Clause:
                 for each in self._tokens
                 if each.pos_ in {"ADV", "SCONJ"} or each.dep_ in {"advmod", "npadvmod"}
             ),
+            self._has_exception(),
             "en",
             span,
             unread,
@@ -140,28 +143,23 @@ class _Clause:
         return mood
 
     def _is_denied(self) -> bool:
-        negations = self._lexicon.words["negation"]
-        denied = False
-        for each in self._tokens:
-            word = fold(each.text).replace("’", "'")
-            if word not in negations:
+        words = self._lexicon
+        denied = _is_once(self._verb)
+        spelt = [fold(each.text).replace("’", "'") for each in self._tokens]
+        for at, each in enumerate(self._tokens):
+            if spelt[at] not in words.words["negation"] or each.dep_ == "intj":
                 continue
-            follows = each.i + 1 < len(each.doc) and fold(each.nbor(1).text)
-            if word == "not" and follows in {"only", "just", "all", "every", "everyone", "always"}:
-                continue
-            if word == "no" and (each.dep_ == "intj" or each.head.dep_ == "pobj"):
-                continue
-            if word == "no" and follows in {"more", "less", "fewer", "later", "earlier"}:
-                continue
-            denied = not denied
+            local = at and spelt[at - 1] in words.words["local prepositions"]
+            if not local and not phrases_at(words.phrases["no negation phrases"], spelt, at):
+                denied = not denied
         return denied
 
     def _aspect(self) -> Aspect:
         verb = self._verb
         helpers = {fold(each.text) for each in verb.children if each.dep_ in {"aux", "auxpass"}}
         copular = any(each.dep_ in {"attr", "acomp"} for each in verb.children)
-        if verb.lemma_ == "use" and verb.tag_ == "VBD":
-            return Aspect.PAST_STATE
+        if _is_once(verb):
+            return Aspect.STATE
         if verb.tag_ == "VBG":
             lasting = self._lexicon.words["lasting"]
             return Aspect.STATE if verb.lemma_ in lasting else Aspect.EVENT
@@ -180,6 +178,10 @@ class _Clause:
         return self._subject is not None and self._subject.pos_ in {"PRON", "DET"} and (
             bool(self._quantifier())
         )
+
+    def _has_exception(self) -> bool:
+        phrases, spelt = self._lexicon.phrases["except phrases"], [_bare(e) for e in self._tokens]
+        return any(phrases_at(phrases, spelt, at) for at in range(len(spelt)))
 
     def _quantifier(self) -> str:
         subject = self._subject
@@ -218,7 +220,7 @@ class _Clause:
             words.append(
                 Word(
                     _key(tokens, self._lexicon, value),
-                    _kind(tokens, value, root),
+                    Kind.ADJECTIVE if self._is_state(root) else _kind(tokens, value, root),
                     role,
                     head,
                     link,
@@ -259,11 +261,23 @@ class _Clause:
     def _is_content(self, token: Parsed) -> bool:
         if token.pos_ == "PRON":
             return person(fold(token.text)) is not None
+        if self._is_state(token):
+            return True
         if token.dep_ in {"aux", "auxpass", "neg", "det", "expl", "intj", "prt", "predet", "cc"}:
             return False
         return token.pos_ in _CONTENT and (
             token.pos_ == "PROPN" or fold(token.text) not in self._lexicon.function
             or token == self._verb
+        )
+
+    def _is_state(self, token: Parsed) -> bool:
+        """Whether a particle says how a thing is: "The server is up"."""
+        return (
+            token.head == self._verb
+            and token.head.lemma_ == "be"
+            and token.dep_ in {"advmod", "prt", "acomp", "prep"}
+            and not any(True for _ in token.children)
+            and fold(token.text) in self._lexicon.words["particle"]
         )
 
     def _role(self, token: Parsed) -> Role:
@@ -410,9 +424,18 @@ def _reported(verb: Parsed) -> Mood:
     return Mood.REPORTED if verb.lemma_ in words["reports verbs"] else Mood.SUPPOSED
 
 
+def _is_once(verb: Parsed) -> bool:
+    """Whether a clause says what held once and is over: "used to live"."""
+    xcomp = any(each.dep_ == "xcomp" for each in verb.children)
+    return verb.lemma_ == "use" and verb.tag_ == "VBD" and xcomp
+
+
 def _bare(token: Parsed) -> str:
     """Return a token's word, without the full stop that ends its sentence."""
     word = fold(token.text)
+    if dated := _DAY.fullmatch(word):
+        beside = {fold(e.text) for e in token.doc[max(0, token.i - 1) : token.i + 3]}
+        return dated[1] if beside & lexicon("en").months.keys() else word
     return word.rstrip(".") or word
 
 

@@ -108,6 +108,8 @@ class Frame:
     """Of the subject: "all", "some", "none", "only", or empty."""
     adverbs: frozenset[str] = frozenset()
     """Adverbs and function words that limit or date the whole: "now", "always", "only"."""
+    has_exception: bool = False
+    """Whether it says "except", "apart from" and the like."""
     language: str = "en"
     span: Span = Span(0, 0)
     unread: Unread | None = None

@@ -79,6 +79,7 @@ class _Clause:
             self._aspect(spelt),
             self._quantifier(),
             frozenset(spelt & self.lexicon.words["adverbs"]),
+            self._has_exception(),
             "de",
             Span(tokens[0].start, tokens[-1].end),
             unread,
@@ -135,6 +136,10 @@ class _Clause:
         known |= self.lexicon.words["adverbs"] | self.lexicon.words["quantifier all"]
         return at > 0 or token.word not in known
 
+    def _is_copular(self) -> bool:
+        finite = self.clause.tokens[self.finite].word if self.finite >= 0 else ""
+        return finite in self.lexicon.words["copula"]
+
     def _goes_on(self, at: int) -> bool:
         """Whether a name goes on: "Roswitha Pohl", but not "Merles Lehrer"."""
         tokens = self.clause.tokens
@@ -159,6 +164,8 @@ class _Clause:
                 if token.word in words["subject pronoun"] or whom.is_speaking or whom.is_addressed:
                     self._person(token, begin, link)
                 is_definite = True
+            elif token.word in words["particle"] and self._is_copular() and at == len(tokens):
+                self._add([token], Kind.ADJECTIVE, begin, "", False)
             elif token.word in words["prepositions"]:
                 link, is_definite, has_article = token.word, token.word in words["definite"], False
             elif token.word in words["determiner"]:
@@ -171,6 +178,8 @@ class _Clause:
                 kind = Kind.NOUN if has_article or link in words["definite"] else Kind.NAME
                 self._add(tokens[begin:at], kind, begin, link, is_definite or kind is Kind.NAME)
                 link, is_definite, has_article = "", False, False
+            elif token.word in ("mehr", "länger") and begin - 1 in self.clause.negations:
+                continue  # "no longer": the denial says it
             elif token.word in words["adverbs"]:
                 self._add([token], Kind.ADVERB, begin, "", False)
             elif token.word not in self.lexicon.function and token.word not in words["prefixes"]:
@@ -268,7 +277,13 @@ class _Clause:
         finite = self.clause.tokens[self.finite].word
         if finite in words["past be"]:
             return Aspect.PAST_STATE
-        return Aspect.EVENT if finite.endswith(("te", "ten")) else Aspect.STATE
+        if not finite.endswith(("te", "ten")):
+            return Aspect.STATE
+        lasting = self.lexicon.has(self.clause.tokens[self.finite].stem, "state")
+        return Aspect.PAST_STATE if lasting else Aspect.EVENT
+
+    def _has_exception(self) -> bool:
+        return self.clause.has("except phrases")
 
     def _quantifier(self) -> str:
         words = self.lexicon.words

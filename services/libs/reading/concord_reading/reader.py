@@ -14,7 +14,7 @@ from concord_reading import english, german
 from concord_reading.frame import Frame, Passage, Reading, moved
 from concord_reading.parser import ParserMissing, load
 from concord_reading.prose import prose, without_quotations
-from concord_reading.reading import DEFAULT_LANGUAGE, language_of
+from concord_reading.reading import DEFAULT_LANGUAGE, language_of, language_shown
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -86,4 +86,13 @@ def _read(passages: Sequence[Passage]) -> list[Reading]:
     for (at, start, text), english_one in zip(blocks, is_english, strict=True):
         if not english_one:
             found[at] += (moved(e, start) for e in german.frames_of(text, passages[at]))
+    for at, text in enumerate(texts):
+        if not passages[at].language and not _is_known(found[at]) and not language_shown(text):
+            in_german = german.frames_of(text, passages[at])
+            if _is_known(in_german):
+                spoken[at], found[at] = "de", in_german
     return [Reading(*each) for each in zip(spoken, found, strict=True)]
+
+
+def _is_known(frames: Sequence[Frame]) -> bool:
+    return any(each.unread is None for each in frames)

@@ -47,6 +47,11 @@ def read(text: str, *, plans: bool = False, language: str = "") -> Reading:
     return Reading(language, tuple(clauses), is_language_known=bool(recognised))
 
 
+def language_shown(text: str) -> bool:
+    """Whether a text's words show its language."""
+    return read(text).is_language_known
+
+
 def language_of(*texts: str) -> str:
     """Return the language of the first text whose words show one; else the default one."""
     readings = map(read, texts)

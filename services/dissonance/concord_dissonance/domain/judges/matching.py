@@ -61,6 +61,8 @@ class _Pair:
         self._right = [each for each in self._yours if id(each) not in yours]
 
     def judged(self) -> Disagreement | Abstained:
+        if self._one.has_exception or self._other.has_exception:
+            return Abstained.OTHER_SCOPE
         if not any(_identifies(a) or _identifies(b) for a, b in self._matched):
             return Abstained.NO_COMPARABLE_SUBJECT
         compared = _comparative(self._one), _comparative(self._other)
@@ -129,6 +131,12 @@ class _Pair:
             return self._measures_same(one, other)
         if why.reason is Reason.DATE:
             return self._is_dating(one, self._one) and self._is_dating(other, self._other)
+        words = lexicon(self._one.language)
+        many = (Role.COMPLEMENT in (one.role, other.role)) and all(
+            word is None or words.has(word.key, "many valued") for word in self._verbs
+        )
+        if many and _head(one, self._one) is self._verbs[0]:
+            return False
         owners = _owner(one, self._one), _owner(other, self._other)
         if _is_head_of_subject(one, self._one) or _is_head_of_subject(other, self._other):
             return False
@@ -147,7 +155,8 @@ class _Pair:
             return True
         is_measure = isinstance(one.value, Quantity) and one.value.dimension not in ("", "ordinal")
         if is_measure and one.value.dimension in ("time", "months"):
-            return self._same(*self._verbs) if all(self._verbs) else False
+            verbs = self._verbs
+            return all(verbs) and (self._same(*verbs) or all(map(_is_copula, (self._one, self._other))))
         return is_measure and self._own_attributes_agree and (
             Role.SUBJECT not in (one.role, other.role)
         )
@@ -319,7 +328,8 @@ class _Pair:
         more = self._left if denied is mine else self._right
         if denied.quantifier != "none" and "some" in (denied.quantifier, said.quantifier):
             return Abstained.OTHER_SCOPE
-        if more and not all(isinstance(e.value, Date) or e.kind is Kind.VERB for e in more):
+        scoping = lexicon(denied.language).words["scoping"]
+        if any(each.link in scoping and each.value is None for each in more):
             return self._said(Reason.NEGATION, "denial in part", Effect.LIMITS)
         return self._said(Reason.NEGATION, "denial")
 
@@ -511,13 +521,15 @@ def _is_said(word: Word, frame: Frame) -> bool:
     )
 
 
+def _is_copula(frame: Frame) -> bool:
+    return frame.verb >= 0 and lexicon(frame.language).has(frame.words[frame.verb].key, "copula")
+
+
 def _is_identity(word: Word, frame: Frame) -> bool:
     """Whether a frame says who or what some definite thing is: "The treasurer is Maeve"."""
-    if frame.verb < 0 or not lexicon(frame.language).has(
-        frame.words[frame.verb].key, "copula"
-    ):
+    if not _is_copula(frame) or word.link:
         return False
-    if word.link or word.role not in (Role.SUBJECT, Role.COMPLEMENT):
+    if word.role not in (Role.SUBJECT, Role.COMPLEMENT):
         return False
     other_role = Role.COMPLEMENT if word.role is Role.SUBJECT else Role.SUBJECT
     return any(
@@ -546,10 +558,7 @@ def _is_definite_object(word: Word, frame: Frame) -> bool:
 def _named(frame: Frame) -> frozenset[Named]:
     found = {each for word in frame.words for each in named_by(word, frame)}
     said = [e for e in frame.words if e.head == frame.verb and e.role is not Role.SUBJECT]
-    is_copula = frame.verb >= 0 and lexicon(frame.language).has(
-        frame.words[frame.verb].key, "copula"
-    )
-    if is_copula and said and all(isinstance(each.value, Date) for each in said):
+    if _is_copula(frame) and said and all(isinstance(each.value, Date) for each in said):
         found.add(Named("start", Phase.HOLDS, Values.NUMBER))
     return frozenset(found)
 

@@ -1,1 +1,0 @@
-"""Reads texts word by word into tokens, quantities and clauses, by the words of a lexicon."""
