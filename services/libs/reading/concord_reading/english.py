@@ -106,7 +106,7 @@ class _Clause:
                 for each in self._tokens
                 if each.pos_ in {"ADV", "SCONJ"} or each.dep_ in {"advmod", "npadvmod"}
             ),
-            self._has_exception(),
+            self._has("except phrases"),
             "en",
             span,
             unread,
@@ -126,6 +126,12 @@ class _Clause:
     def _mood(self) -> Mood:
         """Return whether the clause is asserted, going up to the clauses that it depends on."""
         at, mood = self._verb, _own_mood(self._verb, self._lexicon)
+        if mood is Mood.ASSERTED and any(
+            each.dep_ == "pobj" and _stem(each, self._lexicon) in self._lexicon.words["fiction"]
+            and fold(each.head.text) == "in"
+            for each in self._tokens
+        ):
+            return Mood.SUPPOSED
         while mood is Mood.ASSERTED and at.dep_ != "ROOT":
             above = at.head
             label = at.dep_
@@ -179,8 +185,9 @@ class _Clause:
             bool(self._quantifier())
         )
 
-    def _has_exception(self) -> bool:
-        phrases, spelt = self._lexicon.phrases["except phrases"], [_bare(e) for e in self._tokens]
+    def _has(self, name: str) -> bool:
+        """Whether it has a phrase of a class."""
+        phrases, spelt = self._lexicon.phrases[name], [_bare(e) for e in self._tokens]
         return any(phrases_at(phrases, spelt, at) for at in range(len(spelt)))
 
     def _quantifier(self) -> str:
@@ -192,6 +199,8 @@ class _Clause:
             for each in self._tokens
             if each.i <= self._verb.i + 2 and each.dep_ != "intj"
         ]
+        if self._has("some phrases"):
+            return "some"
         for name in ("none", "only", "all", "most", "some"):
             if self._lexicon.words[f"quantifier {name}"].intersection(spelt):
                 return name
@@ -433,6 +442,8 @@ def _is_once(verb: Parsed) -> bool:
 def _bare(token: Parsed) -> str:
     """Return a token's word, without the full stop that ends its sentence."""
     word = fold(token.text)
+    if token.is_punct:
+        return "·"  # a hyphen is no month
     if dated := _DAY.fullmatch(word):
         beside = {fold(e.text) for e in token.doc[max(0, token.i - 1) : token.i + 3]}
         return dated[1] if beside & lexicon("en").months.keys() else word

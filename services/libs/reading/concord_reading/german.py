@@ -97,7 +97,8 @@ class _Clause:
         spelt = {token.word for token in self.clause.tokens}
         if self.clause.mood is not Said.ASSERTED:
             return _MOODS[self.clause.mood]
-        if first in self.lexicon.words["subordinate"] or spelt & {"wäre", "würde", "hätte"}:
+        inside = {"im", "in", "einem"} & spelt and spelt & self.lexicon.words["fiction"]
+        if inside or first in self.lexicon.words["subordinate"] or spelt & {"wäre", "würde", "hätte"}:
             return Mood.CONDITIONAL
         infinitive = self.clause.tokens[-1].word.endswith("n")
         if spelt & {"werde", "wirst", "wird", "werden"} and infinitive and (
@@ -115,7 +116,8 @@ class _Clause:
             if token.word in words["finite"]:
                 return at
             free = token.word not in self.lexicon.function | words["prepositions"] | words["adverbs"]
-            if not free or not token.word.endswith(_VERB_ENDINGS):
+            is_participle = token.word.startswith("ge") and at + 1 == len(tokens)
+            if not free or is_participle or not token.word.endswith(_VERB_ENDINGS):
                 continue
             before = tokens[at - 1]
             behind_noun = self._is_capital(before) or before.word in words["subject pronoun"]
@@ -288,6 +290,8 @@ class _Clause:
     def _quantifier(self) -> str:
         words = self.lexicon.words
         spelt = {token.word for token in self.clause.tokens}
+        if self.clause.has("some phrases"):
+            return "some"
         for name in ("none", "only", "all", "most", "some"):
             if words[f"quantifier {name}"] & spelt:
                 return name

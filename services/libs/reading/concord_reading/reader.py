@@ -23,6 +23,8 @@ _KEPT = 20_000
 """Readings that are kept; the least recently used go first."""
 _LONGEST = 20_000
 _BATCH = 64
+_CODE = re.compile(r"[{}]|=>|\$\w|\s--?\w[\w-]*[ =]\S|^\s*\w+=\S")
+"""What no sentence has: placeholders, options of a command, assignments."""
 _BLOCK = re.compile(r"(?:(?!\n\s*\n|\n\s*(?:[-*+•>]|\d+[.)])\s|\n[^\n:]{1,40}:\s).)+", re.DOTALL)
 """A paragraph, an item of a list, or a line that begins with a label."""
 
@@ -75,7 +77,7 @@ def _read(passages: Sequence[Passage]) -> list[Reading]:
         (at, block.start(), block.group())
         for at, text in enumerate(texts)
         for block in _BLOCK.finditer(text)
-        if not block.group().isspace()
+        if not block.group().isspace() and not _CODE.search(block.group())
     ]
     is_english = [spoken[at] == DEFAULT_LANGUAGE for at, _, _ in blocks]
     if any(is_english) and (parse := parser()) is not None:
@@ -87,7 +89,8 @@ def _read(passages: Sequence[Passage]) -> list[Reading]:
         if not english_one:
             found[at] += (moved(e, start) for e in german.frames_of(text, passages[at]))
     for at, text in enumerate(texts):
-        if not passages[at].language and not _is_known(found[at]) and not language_shown(text):
+        is_open = not (passages[at].language or _is_known(found[at]) or language_shown(text))
+        if is_open and not _CODE.search(text):
             in_german = german.frames_of(text, passages[at])
             if _is_known(in_german):
                 spoken[at], found[at] = "de", in_german

@@ -72,7 +72,10 @@ class _Pair:
         if found is None:
             return self._without_pivot()
         one, other, why = found
-        is_value = why.reason in _VALUES or bool(self._attributes)
+        if "some" in (self._one.quantifier, self._other.quantifier):
+            return Abstained.OTHER_SCOPE
+        is_value = why.reason in (Reason.NUMBER, Reason.QUANTITY) or bool(self._attributes)
+        is_value = is_value and why.reason is not Reason.DATE
         limits = self._uncovered(one, other, is_value=is_value)
         effect = Effect.CONTRADICTS
         if any(limits):
@@ -326,7 +329,10 @@ class _Pair:
             return Abstained.NOTHING_TO_COMPARE
         denied, said = (mine, yours) if mine.is_denied else (yours, mine)
         more = self._left if denied is mine else self._right
-        if denied.quantifier != "none" and "some" in (denied.quantifier, said.quantifier):
+        if (denied.quantifier != "none" or said.quantifier != "some") and "some" in (
+            denied.quantifier,
+            said.quantifier,
+        ):
             return Abstained.OTHER_SCOPE
         scoping = lexicon(denied.language).words["scoping"]
         if any(each.link in scoping and each.value is None for each in more):
@@ -398,11 +404,14 @@ class _Pair:
             return True
         aspects = {one.aspect, other.aspect}
         changes = any(each.phase is not Phase.HOLDS for each in self._attributes)
+        same_date = any(isinstance(a.value, Date) for a, _ in self._matched)
+        measured = why is not None and why.reason in (Reason.NUMBER, Reason.QUANTITY)
+        if aspects <= {Aspect.EVENT, Aspect.PAST_STATE} and measured:
+            return not (same_date or self._is_origin)
         if Aspect.EVENT not in aspects or (changes and aspects != {Aspect.EVENT}):
             return False
         if aspects != {Aspect.EVENT}:
             return not self._is_origin
-        same_date = any(isinstance(a.value, Date) for a, _ in self._matched)
         if one.is_denied != other.is_denied and "nie" in (one.adverbs | other.adverbs):
             return False
         return not (same_date or self._is_once or self._is_origin)
