@@ -355,12 +355,10 @@ class _Pair:
         away" and "threw it into the river"."""
         if self._one.is_denied == self._other.is_denied:
             return False
-        denied, frame, side = (
-            (limits[0], self._one, 0) if self._one.is_denied else (limits[1], self._other, 1)
-        )
-        verb = frame.words[frame.verb] if frame.verb >= 0 else None
-        matched = [each[side] for each in self._matched]
-        return not denied and len(matched) > 2 and any(each is verb for each in matched)
+        denied = limits[0] if self._one.is_denied else limits[1]
+        verbs = self._verbs
+        same_verb = all(verbs) and self._same(*verbs)
+        return not denied and len(self._matched) > 2 and same_verb
 
     def _subjects_match(self) -> bool:
         return all(
