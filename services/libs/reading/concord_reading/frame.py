@@ -92,6 +92,9 @@ class Word:
     end: int = 0
 
 
+_NOWHERE = Span(0, 0)
+
+
 @dataclass(frozen=True)
 class Frame:
     """What one clause says."""
@@ -109,7 +112,7 @@ class Frame:
     adverbs: frozenset[str] = frozenset()
     """Adverbs and function words that limit or date the whole: "now", "always", "only"."""
     language: str = "en"
-    span: Span = Span(0, 0)
+    span: Span = _NOWHERE
     unread: Unread | None = None
 
     @cached_property
