@@ -6,11 +6,19 @@ The parse is spaCy's: universal part-of-speech tags and ClearNLP dependency labe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 from concord_concepts.normal_form import fold
 
+from concord_reading.english_clauses import (
+    SUBJECTS,
+    colon_of,
+    is_clause,
+    mood_of,
+    own_tokens,
+    subject_of,
+)
 from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word
 from concord_reading.lexicon import Lexicon, lexicon, phrases_at
 from concord_reading.people import Antecedent, person, person_words
@@ -21,11 +29,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
     from spacy.tokens import Token as Parsed
 
-_CLAUSES = frozenset(
-    {"ccomp", "advcl", "relcl", "acl", "csubj", "csubjpass", "pcomp", "parataxis", "xcomp"}
-)
 _CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM", "SYM", "PRON", "X", "AUX"})
-_SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
 _COMPLEMENTS = frozenset({"dobj", "attr", "acomp", "dative", "oprd", "agent"})
 _NAMED = frozenset({"PROPN"})
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
@@ -39,7 +43,7 @@ def frames_of(doc: Doc, passage: Passage) -> list[Frame]:
     found: list[Frame] = []
     before: Antecedent | None = None
     for sentence in doc.sents:
-        verbs = [each for each in sentence if _is_clause(each)]
+        verbs = [each for each in sentence if is_clause(each)]
         first: Antecedent | None = None
         for verb in verbs:
             clause = _Clause(verb, passage, words, first or before)
@@ -50,18 +54,6 @@ def frames_of(doc: Doc, passage: Passage) -> list[Frame]:
     return found
 
 
-def _is_clause(token: Parsed) -> bool:
-    """Whether a token heads a clause: it is a sentence's root, or a verb with a subject of its own
-    or beside another verb."""
-    if token.dep_ == "ROOT":
-        return True
-    if token.dep_ == "conj" and token.pos_ in {"VERB", "AUX"}:
-        return token.head.pos_ in {"VERB", "AUX"}
-    if token.dep_ == "appos" and any(each.dep_ in _SUBJECTS for each in token.children):
-        return True
-    return token.dep_ in _CLAUSES and token.dep_ != "xcomp"
-
-
 class _Clause:
     """One clause of a parse; `before`: what a pronoun can mean."""
 
@@ -69,17 +61,17 @@ class _Clause:
         self, verb: Parsed, passage: Passage, words: Lexicon, before: Antecedent | None
     ) -> None:
         self._verb, self._passage, self._lexicon, self._before = verb, passage, words, before
-        self._tokens = list(_own(verb))
-        self._subject = _subject(verb)
-        self._colon = _colon(verb) if self._subject is None else None
+        self._tokens = list(own_tokens(verb))
+        self._subject = subject_of(verb)
+        self._colon = colon_of(verb) if self._subject is None else None
         if self._subject is not None and self._subject not in self._tokens:
-            shared = list(_own(self._subject))
+            shared = list(own_tokens(self._subject))
             self._tokens = sorted({*self._tokens, *shared}, key=lambda each: each.i)
-        
+
     def frame(self) -> Frame:
         """Return what it says."""
         span = Span(self._tokens[0].idx, self._tokens[-1].idx + len(self._tokens[-1]))
-        mood = self._mood()
+        mood = mood_of(self._verb, self._lexicon)
         words, subject_is_known = self._words()
         verb = next((at for at, each in enumerate(words) if each.role is Role.PREDICATE), -1)
         unread = None
@@ -118,35 +110,8 @@ class _Clause:
         if subject is None or subject.pos_ == "PRON":
             return self._before
         found = tuple(each for each in frame.words if each.role is Role.SUBJECT)
-        is_plural = "Plur" in subject.morph.get("Number")
+        is_plural = _is_plural(subject)
         return Antecedent(found, is_plural=is_plural, is_name=subject.pos_ in _NAMED)
-
-    # -- mood, polarity, aspect
-
-    def _mood(self) -> Mood:
-        """Return whether the clause is asserted, going up to the clauses that it depends on."""
-        at, mood = self._verb, _own_mood(self._verb, self._lexicon)
-        if mood is Mood.ASSERTED and any(
-            each.dep_ == "pobj" and _stem(each, self._lexicon) in self._lexicon.words["fiction"]
-            and fold(each.head.text) == "in"
-            for each in self._tokens
-        ):
-            return Mood.SUPPOSED
-        while mood is Mood.ASSERTED and at.dep_ != "ROOT":
-            above = at.head
-            label = at.dep_
-            if label == "conj":
-                mood = _own_mood(above, self._lexicon)
-            elif label == "ccomp" and not _is_aside(at):
-                mood = _reported(above)
-            elif label in {"relcl", "acl", "pcomp", "csubj", "csubjpass"}:
-                return Mood.SUPPOSED  # it tells which thing is meant, and claims little
-            elif label == "advcl":
-                marks = {fold(e.text) for e in at.children if e.dep_ in {"mark", "advmod"}}
-                if not marks & self._lexicon.words["factive joint"]:
-                    return Mood.CONDITIONAL
-            at = _clause_above(at)
-        return mood
 
     def _is_denied(self) -> bool:
         words = self._lexicon
@@ -181,8 +146,10 @@ class _Clause:
 
     def _is_about_all(self) -> bool:
         """Whether the subject is "everyone", "none" and the like."""
-        return self._subject is not None and self._subject.pos_ in {"PRON", "DET"} and (
-            bool(self._quantifier())
+        return (
+            self._subject is not None
+            and self._subject.pos_ in {"PRON", "DET"}
+            and bool(self._quantifier())
         )
 
     def _has(self, name: str) -> bool:
@@ -205,8 +172,6 @@ class _Clause:
             if self._lexicon.words[f"quantifier {name}"].intersection(spelt):
                 return name
         return ""
-
-    # -- words
 
     def _words(self) -> tuple[list[Word], bool]:
         """Return the clause's words of content, and whether its subject is known."""
@@ -275,7 +240,8 @@ class _Clause:
         if token.dep_ in {"aux", "auxpass", "neg", "det", "expl", "intj", "prt", "predet", "cc"}:
             return False
         return token.pos_ in _CONTENT and (
-            token.pos_ == "PROPN" or fold(token.text) not in self._lexicon.function
+            token.pos_ == "PROPN"
+            or fold(token.text) not in self._lexicon.function
             or token == self._verb
         )
 
@@ -295,17 +261,15 @@ class _Clause:
         if token == self._verb:
             return Role.PREDICATE
         at = token
-        while at.head != at and at.head != self._verb and at != self._subject:
+        while at.head not in (at, self._verb) and at != self._subject:
             at = at.head
-        if at == self._subject or at.dep_ in _SUBJECTS:
+        if at == self._subject or at.dep_ in SUBJECTS:
             return Role.SUBJECT
         if at.dep_ in {"xcomp"}:
             return Role.PREDICATE if at == token else Role.COMPLEMENT
         return Role.COMPLEMENT if at.dep_ in _COMPLEMENTS else Role.ADJUNCT
 
-    def _link(
-        self, token: Parsed, place: dict[int, int], own: Sequence[Parsed]
-    ) -> tuple[int, str]:
+    def _link(self, token: Parsed, place: dict[int, int], own: Sequence[Parsed]) -> tuple[int, str]:
         """Return the place of the word that a token modifies, and its preposition."""
         link, at = "", token
         if at.dep_ in {"poss", "nmod"} and at.dep_ == "poss":
@@ -329,7 +293,7 @@ class _Clause:
                 Role.SUBJECT,
                 is_definite=True,
             )
-            is_plural = "Plur" in self._subject.morph.get("Number")
+            is_plural = _is_plural(self._subject)
             before = Antecedent((own,), is_plural=is_plural, is_name=name)
         return person_words(fold(token.text), self._passage, before)
 
@@ -343,94 +307,9 @@ def _merged(found: Sequence[Word], role: Role, token: Parsed, at: int, link: str
 
 
 def _unknown(role: Role, token: Parsed, head: int) -> Word:
-    return Word("", Kind.PERSON, role, head, "of", True, None, token.idx, token.idx + len(token.text))
-
-
-def _own(verb: Parsed) -> Iterator[Parsed]:
-    """Yield the tokens of a clause in order, without those of other clauses in it."""
-    inner = {
-        token.i
-        for each in verb.subtree
-        if each != verb and _is_clause(each)
-        for token in each.subtree
-    }
-    return (each for each in verb.subtree if each.i not in inner and not each.is_space)
-
-
-def _subject(verb: Parsed) -> Parsed | None:
-    """Return the head of a clause's subject; a verb beside another shares the other's."""
-    at = verb
-    while True:
-        found = next((e for e in at.children if e.dep_ in {"nsubj", "nsubjpass"}), None)
-        if found is not None or at.dep_ != "conj":
-            break
-        at = at.head
-    if found is None:  # "There are 80 seats."
-        expletive = any(each.dep_ == "expl" for each in verb.children)
-        return next((e for e in verb.children if expletive and e.dep_ in {"attr", "dobj"}), None)
-    return found
-
-
-def _colon(root: Parsed) -> int | None:
-    """Return where a headline's colon stands: "Height of the parcel: 30 cm"; None: it is none."""
-    if root.dep_ != "ROOT" or root.pos_ not in {"NOUN", "PROPN"}:
-        return None
-    found = [each.i for each in root.sent if each.text == ":"]
-    if len(found) != 1:
-        return None
-    before = [e for e in root.sent if e.i < found[0] and e.pos_ in {"NOUN", "PROPN"}]
-    return found[0] if len(before) > 1 else None
-
-
-def _clause_above(token: Parsed) -> Parsed:
-    at = token.head
-    while at.dep_ != "ROOT" and not _is_clause(at):
-        at = at.head
-    return at
-
-
-def _is_aside(token: Parsed) -> bool:
-    """Whether a clause only stands before or beside a comma: "Payroll is late, I checked"."""
-    marked = any(each.dep_ == "mark" for each in token.children)
-    comma = any(e.text in {",", ";", ":", "-", "–", "—"} for e in token.head.children)
-    return not marked and comma and token.head.lemma_ not in lexicon("en").words["reports verbs"]
-
-
-def _own_mood(verb: Parsed, words: Lexicon) -> Mood:
-    sentence = verb.sent
-    if sentence.text.rstrip("\"'”’) ").endswith("?"):
-        return Mood.ASKED
-    helpers = [each for each in verb.children if each.dep_ in {"aux", "auxpass"}]
-    spelt = {fold(each.text) for each in helpers}
-    has_subject = _subject(verb) is not None
-    if verb.dep_ == "ROOT" and any(each.dep_ == "mark" for each in verb.children):
-        return Mood.SUPPOSED
-    if verb.tag_ == "VB" and not has_subject and not helpers:
-        return Mood.ORDERED
-    if verb.dep_ == "ROOT" and any(e.i < verb.i and e.tag_ in {"WP", "WRB"} for e in verb.children):
-        return Mood.ASKED
-    going = verb.lemma_ == "go" and any(e.dep_ == "xcomp" for e in verb.children)
-    if spelt & words.words["future"] or (going and verb.tag_ == "VBG"):
-        return Mood.PLANNED
-    if spelt & words.words["supposing"]:
-        return Mood.SUPPOSED
-    if verb.lemma_ in words.words["wishing"] or any(
-        fold(each.text) in words.words["doubting"] for each in verb.children
-    ):
-        return Mood.WISHED
-    if any(
-        each.dep_ == "advcl" and any(fold(e.text) in words.words["condition"] for e in each.children)
-        for each in verb.children
-    ):
-        return Mood.CONDITIONAL
-    return Mood.ASSERTED
-
-
-def _reported(verb: Parsed) -> Mood:
-    words = lexicon("en").words
-    if verb.lemma_ in words["factive"]:
-        return Mood.ASSERTED
-    return Mood.REPORTED if verb.lemma_ in words["reports verbs"] else Mood.SUPPOSED
+    return Word(
+        "", Kind.PERSON, role, head, "of", True, None, token.idx, token.idx + len(token.text)
+    )
 
 
 def _is_once(verb: Parsed) -> bool:
@@ -477,13 +356,17 @@ def _kind(tokens: Sequence[Parsed], value: object, root: Parsed) -> Kind:
 def _key(tokens: Sequence[Parsed], words: Lexicon, value: object) -> str:
     if value is not None:
         return " ".join(fold(each.text) for each in tokens)
-    return " ".join(
-        _bare(each) if each.pos_ in _NAMED else _stem(each, words) for each in tokens
-    )
+    return " ".join(_bare(each) if each.pos_ in _NAMED else _stem(each, words) for each in tokens)
 
 
 def _stem(token: Parsed, words: Lexicon) -> str:
-    return words.stem(fold(token.lemma_ if token.pos_ in {"VERB", "AUX", "ADJ"} else token.text).rstrip("."))
+    return words.stem(
+        fold(token.lemma_ if token.pos_ in {"VERB", "AUX", "ADJ"} else token.text).rstrip(".")
+    )
+
+
+def _is_plural(token: Parsed) -> bool:
+    return "Plur" in token.morph.get("Number", [])
 
 
 def _is_definite(root: Parsed) -> bool:
@@ -493,5 +376,3 @@ def _is_definite(root: Parsed) -> bool:
     if marks & {"a", "an", "another", "some", "any", "one"}:
         return False
     return bool(marks) or any(each.dep_ == "poss" for each in root.children)
-
-

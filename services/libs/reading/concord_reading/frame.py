@@ -92,6 +92,9 @@ class Word:
     end: int = 0
 
 
+_NOWHERE = Span(0, 0)
+
+
 @dataclass(frozen=True)
 class Frame:
     """What one clause says."""
@@ -111,7 +114,7 @@ class Frame:
     has_exception: bool = False
     """Whether it says "except", "apart from" and the like."""
     language: str = "en"
-    span: Span = Span(0, 0)
+    span: Span = _NOWHERE
     unread: Unread | None = None
 
     @cached_property

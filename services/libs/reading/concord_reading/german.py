@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from concord_reading.clauses import Clause
 from concord_reading.clauses import Mood as Said
 from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word
 from concord_reading.lexicon import Lexicon, lexicon
 from concord_reading.people import Antecedent, person, person_words
+from concord_reading.quantities import Date, Quantity
 from concord_reading.reading import read
 from concord_reading.tokens import Span, Token
 
@@ -33,6 +35,14 @@ def frames_of(text: str, passage: Passage) -> list[Frame]:
         found.append(frame)
         before = reader.antecedent(frame) or before
     return found
+
+
+class _Lead(NamedTuple):
+    """What stands before a noun: its preposition and article."""
+
+    link: str = ""
+    is_definite: bool = False
+    has_article: bool = False
 
 
 @dataclass
@@ -98,11 +108,17 @@ class _Clause:
         if self.clause.mood is not Said.ASSERTED:
             return _MOODS[self.clause.mood]
         inside = {"im", "in", "einem"} & spelt and spelt & self.lexicon.words["fiction"]
-        if inside or first in self.lexicon.words["subordinate"] or spelt & {"wäre", "würde", "hätte"}:
+        if (
+            inside
+            or first in self.lexicon.words["subordinate"]
+            or spelt & {"wäre", "würde", "hätte"}
+        ):
             return Mood.CONDITIONAL
         infinitive = self.clause.tokens[-1].word.endswith("n")
-        if spelt & {"werde", "wirst", "wird", "werden"} and infinitive and (
-            not self.clause.tokens[-1].word.startswith("ge")
+        if (
+            spelt & {"werde", "wirst", "wird", "werden"}
+            and infinitive
+            and not self.clause.tokens[-1].word.startswith("ge")
         ):
             return Mood.PLANNED
         return Mood.ASSERTED
@@ -115,14 +131,16 @@ class _Clause:
                 continue
             if token.word in words["finite"]:
                 return at
-            free = token.word not in self.lexicon.function | words["prepositions"] | words["adverbs"]
+            bound = self.lexicon.function | words["prepositions"] | words["adverbs"]
             is_participle = token.word.startswith("ge") and at + 1 == len(tokens)
-            if not free or is_participle or not token.word.endswith(_VERB_ENDINGS):
+            if token.word in bound or is_participle or not token.word.endswith(_VERB_ENDINGS):
                 continue
             before = tokens[at - 1]
             behind_noun = self._is_capital(before) or before.word in words["subject pronoun"]
-            if behind_noun or (at > 1 and before.word in words["adverbs"]) or (
-                before.word[0].isdecimal()
+            if (
+                behind_noun
+                or (at > 1 and before.word in words["adverbs"])
+                or before.word[0].isdecimal()
             ):
                 return at
         return -1
@@ -148,44 +166,63 @@ class _Clause:
         return self._is_noun(at) and not (at == 1 and tokens[0].word.endswith("s"))
 
     def _read(self) -> None:
-        tokens, words = self.clause.tokens, self.lexicon.words
+        tokens = self.clause.tokens
         ends = {value.begin: value for value in self.clause.values}
-        link, is_definite, has_article, at = "", False, False, 0
+        lead, at = _Lead(), 0
         while at < len(tokens):
-            token, begin = tokens[at], at
+            begin = at
             at += 1
             if value := ends.get(begin):
                 at = max(at, value.end)
-                self._add(tokens[begin:at], Kind.VALUE, begin, link, is_definite, value.what)
-                continue
-            if begin == self.finite or not token.stem:
-                if begin == self.finite:
-                    self._add([token], Kind.VERB, begin, "", False)
-                link, is_definite, has_article = "", False, False
-            elif whom := person(token.word):
-                if token.word in words["subject pronoun"] or whom.is_speaking or whom.is_addressed:
-                    self._person(token, begin, link)
-                is_definite = True
-            elif token.word in words["particle"] and self._is_copular() and at == len(tokens):
-                self._add([token], Kind.ADJECTIVE, begin, "", False)
-            elif token.word in words["prepositions"]:
-                link, is_definite, has_article = token.word, token.word in words["definite"], False
-            elif token.word in words["determiner"]:
-                is_definite, has_article = token.word in words["definite"], True
-                if token.word in ("des", "der") and begin and self._is_noun(begin - 1):
-                    link = "of"
-            elif self._is_noun(begin):
-                while at < len(tokens) and self._goes_on(at) and at not in ends and not has_article:
+                self._add(tokens[begin:at], Kind.VALUE, begin, lead, value.what)
+            elif self._is_noun(begin) and begin != self.finite and not self._leads(begin):
+                goes_on = not lead.has_article
+                while goes_on and at < len(tokens) and self._goes_on(at) and at not in ends:
                     at += 1
-                kind = Kind.NOUN if has_article or link in words["definite"] else Kind.NAME
-                self._add(tokens[begin:at], kind, begin, link, is_definite or kind is Kind.NAME)
-                link, is_definite, has_article = "", False, False
-            elif token.word in ("mehr", "länger") and begin - 1 in self.clause.negations:
-                continue  # "no longer": the denial says it
-            elif token.word in words["adverbs"]:
-                self._add([token], Kind.ADVERB, begin, "", False)
-            elif token.word not in self.lexicon.function and token.word not in words["prefixes"]:
-                self._add([token], self._kind(begin), begin, link, False)
+                is_noun = lead.has_article or lead.link in self.lexicon.words["definite"]
+                kind = Kind.NOUN if is_noun else Kind.NAME
+                lead = lead._replace(is_definite=lead.is_definite or not is_noun)
+                self._add(tokens[begin:at], kind, begin, lead)
+                lead = _Lead()
+            else:
+                lead = self._read_word(begin, lead)
+
+    def _leads(self, at: int) -> bool:
+        """Whether a token is a pronoun, a preposition or an article."""
+        word, words = self.clause.tokens[at].word, self.lexicon.words
+        return person(word) is not None or word in words["prepositions"] | words["determiner"]
+
+    def _read_word(self, at: int, lead: _Lead) -> _Lead:
+        """Add a token that is no noun and no value; return what it leads."""
+        token, words = self.clause.tokens[at], self.lexicon.words
+        is_definite = token.word in words["definite"]
+        if at == self.finite:
+            self._add([token], Kind.VERB, at, _Lead())
+        if at == self.finite or not token.stem:
+            return _Lead()
+        if whom := person(token.word):
+            if token.word in words["subject pronoun"] or whom.is_speaking or whom.is_addressed:
+                self._person(token, at, lead.link)
+            return lead._replace(is_definite=True)
+        if (
+            token.word in words["particle"]
+            and self._is_copular()
+            and at + 1 == len(self.clause.tokens)
+        ):
+            self._add([token], Kind.ADJECTIVE, at, _Lead())
+            return _Lead()
+        if token.word in ("mehr", "länger") and at - 1 in self.clause.negations:
+            return lead  # "no longer": the denial says it
+        if token.word in words["prepositions"]:
+            return _Lead(token.word, is_definite)
+        if token.word in words["determiner"]:
+            owns = token.word in ("des", "der") and at > 0 and self._is_noun(at - 1)
+            return _Lead("of" if owns else lead.link, is_definite, has_article=True)
+        if token.word in words["adverbs"]:
+            self._add([token], Kind.ADVERB, at, _Lead())
+        elif token.word not in self.lexicon.function and token.word not in words["prefixes"]:
+            self._add([token], self._kind(at), at, _Lead(lead.link))
+        return lead
 
     def _kind(self, at: int) -> Kind:
         tokens = self.clause.tokens
@@ -226,17 +263,13 @@ class _Clause:
         tokens: Sequence[Token],
         kind: Kind,
         at: int,
-        link: str,
-        is_definite: bool,  # noqa: FBT001 - one of a word's fields
-        value: object = None,
+        lead: _Lead,
+        value: Quantity | Date | None = None,
     ) -> None:
-        key = " ".join(token.stem for token in tokens)
-        if kind in (Kind.NAME, Kind.NOUN):
-            key = " ".join(noun_key(token.word) for token in tokens)
-        word = Word(key, kind, self._role(at, link, kind), -1, link, is_definite)
-        self.words.append(
-            replace(word, value=value, start=tokens[0].start, end=tokens[-1].end)  # type: ignore[arg-type]
-        )
+        is_thing = kind in (Kind.NAME, Kind.NOUN)
+        key = " ".join(noun_key(each.word) if is_thing else each.stem for each in tokens)
+        role, span = self._role(at, lead.link, kind), (tokens[0].start, tokens[-1].end)
+        self.words.append(Word(key, kind, role, -1, lead.link, lead.is_definite, value, *span))
 
     def _with_heads(self, verb: int) -> Iterator[Word]:
         """Yield the words, each with its head: the next noun, the noun before it, or the verb."""
@@ -245,16 +278,26 @@ class _Clause:
             following = words[at + 1] if at + 1 < len(words) else None
             near = following is not None and following.start - word.end <= 1
             things = (Kind.NOUN, Kind.NAME)
-            if word.kind in (Kind.ADJECTIVE, Kind.VALUE) and near and following is not None and (
-                following.kind in (*things, Kind.ADJECTIVE)
+            if (
+                word.kind in (Kind.ADJECTIVE, Kind.VALUE)
+                and near
+                and following is not None
+                and following.kind in (*things, Kind.ADJECTIVE)
             ):
                 yield replace(word, head=at + 1, role=following.role)
-            elif word.kind is Kind.NAME and near and following is not None and (
-                following.kind is Kind.NAME and self.text[word.end - 1] == "s"
+            elif (
+                word.kind is Kind.NAME
+                and near
+                and following is not None
+                and following.kind is Kind.NAME
+                and self.text[word.end - 1] == "s"
             ):
                 yield replace(word, head=at + 1, link="of")
-            elif word.link and at and words[at - 1].kind in things and (
-                word.link in ("of", "von", "vom") or word.start < self._finite_start
+            elif (
+                word.link
+                and at
+                and words[at - 1].kind in things
+                and (word.link in ("of", "von", "vom") or word.start < self._finite_start)
             ):
                 yield replace(word, head=at - 1, link="of", role=words[at - 1].role)
             elif at != verb:

@@ -65,4 +65,4 @@ def person_words(
         return (Word(key, Kind.PERSON, Role.SUBJECT, is_definite=True),) if name else ()
     if before is None or not before.words or not before.fits(whom):
         return ()
-    return before.words
+    return tuple(before.words)

@@ -71,7 +71,9 @@ def parser() -> Language | None:
 
 def _read(passages: Sequence[Passage]) -> list[Reading]:
     texts = [without_quotations(prose(each.text[:_LONGEST])) for each in passages]
-    spoken = [each.language or language_of(text) for each, text in zip(passages, texts, strict=True)]
+    spoken = [
+        each.language or language_of(text) for each, text in zip(passages, texts, strict=True)
+    ]
     found: list[list[Frame]] = [[] for _ in passages]
     blocks = [
         (at, block.start(), block.group())
@@ -82,9 +84,10 @@ def _read(passages: Sequence[Passage]) -> list[Reading]:
     is_english = [spoken[at] == DEFAULT_LANGUAGE for at, _, _ in blocks]
     if any(is_english) and (parse := parser()) is not None:
         chosen = list(compress(blocks, is_english))
-        docs = parse.pipe((text for _, _, text in chosen), batch_size=_BATCH)
-        for (at, start, _), doc in zip(chosen, docs, strict=True):
-            found[at] += (moved(e, start) for e in english.frames_of(doc, passages[at]))
+        with parse.memory_zone():  # frames keep nothing of it
+            docs = parse.pipe((text for _, _, text in chosen), batch_size=_BATCH)
+            for (at, start, _), doc in zip(chosen, docs, strict=True):
+                found[at] += (moved(e, start) for e in english.frames_of(doc, passages[at]))
     for (at, start, text), english_one in zip(blocks, is_english, strict=True):
         if not english_one:
             found[at] += (moved(e, start) for e in german.frames_of(text, passages[at]))
