@@ -20,8 +20,9 @@ from dataclasses import dataclass
 
 from concord_reading.lexicon import LANGUAGES, lexicon
 from concord_reading.prose import LINK
+from concord_reading.tokens import Span
+
 from concord_dissonance.domain.sides import Kind, Side
-from concord_dissonance.domain.verdicts import Span
 
 LEAST_WORDS = 6
 LEAST_SIMILARITY = 0.8

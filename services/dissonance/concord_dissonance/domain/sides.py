@@ -6,9 +6,9 @@ from enum import Enum
 from functools import cached_property
 from typing import NewType
 
+from concord_reading import frame
 from concord_reading.clauses import Reading
 from concord_reading.prose import prose
-from concord_reading import frame
 from concord_reading.reader import reader
 from concord_reading.reading import read
 from concord_reading.tokens import joined

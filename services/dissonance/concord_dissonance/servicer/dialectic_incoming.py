@@ -2,11 +2,11 @@
 
 from concord.dissonance.v1 import dialectic_pb2 as pb
 from concord.dissonance.v1 import review_pb2
+from concord_reading.reading import language_of
 
 from concord_dissonance.clients.graph.messages import micros
 from concord_dissonance.domain.dialectic.theses import Claim, Source
 from concord_dissonance.domain.errors import FieldInvalid
-from concord_reading.reading import language_of
 from concord_dissonance.domain.peer_review.criteria import WHOLE, Criterion, checked, criteria_set
 from concord_dissonance.domain.peer_review.review import ReviewTask
 

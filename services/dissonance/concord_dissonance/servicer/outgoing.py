@@ -6,6 +6,7 @@ from typing import Any
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
+from concord_reading.tokens import Span
 
 from concord_dissonance.clients.graph.messages import add_verdict, enum_number, span
 from concord_dissonance.domain.sides import Kind
@@ -15,7 +16,6 @@ from concord_dissonance.domain.verdicts import (
     ConflictClass,
     Judge,
     Older,
-    Span,
     Verdict,
 )
 from concord_dissonance.ports.actions import Decided

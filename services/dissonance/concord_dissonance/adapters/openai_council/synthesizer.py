@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from concord_models.budget import Cost
 from concord_models.chat import Question
 from concord_models.endpoint import BadReply
+from concord_reading.prose import without_links
 from pydantic import Field, StringConstraints
 
 from concord_dissonance.adapters.openai_council.asking import CouncilModel, Reply, Shape
@@ -24,7 +25,6 @@ from concord_dissonance.domain.dialectic.said import (
 )
 from concord_dissonance.domain.dialectic.synthesis import Described
 from concord_dissonance.domain.dialectic.theses import Claim, Thesis
-from concord_reading.prose import without_links
 from concord_dissonance.domain.verdicts import ConflictType, Severity
 from concord_dissonance.ports.models import Asked
 

@@ -19,6 +19,7 @@ from weakref import WeakValueDictionary
 from concord_models.budget import Budget
 from concord_models.chat import ChatModel, Question
 from concord_models.endpoint import BadReply, EndpointRefused, EndpointUnavailable
+from concord_reading.tokens import Span
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from concord_dissonance.domain.errors import JudgeUnavailable
@@ -31,7 +32,6 @@ from concord_dissonance.domain.verdicts import (
     Judge,
     Older,
     Reason,
-    Span,
     Verdict,
 )
 

@@ -6,6 +6,7 @@ from typing import Any
 from concord.dissonance.v1 import dissonance_pb2
 from concord.graph.v1 import conflict_pb2, feed_pb2, relation_pb2
 from concord.type.v1 import type_pb2
+from concord_reading.tokens import Span
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -19,7 +20,7 @@ from concord_dissonance.domain.sides import (
     TypedFact,
 )
 from concord_dissonance.domain.statements import Finding, Statement, Versions
-from concord_dissonance.domain.verdicts import Older, Span, Verdict
+from concord_dissonance.domain.verdicts import Older, Verdict
 
 MOST_SPANS = 16
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE

@@ -11,6 +11,10 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
+from concord_reading.lexicon import LANGUAGES, lexicon
+from concord_reading.prose import SPAN, prose, running_text, without_links
+from concord_reading.reading import read
+
 from concord_dissonance.domain.dialectic.contradictions import (
     Clash,
     Scoped,
@@ -28,9 +32,6 @@ from concord_dissonance.domain.dialectic.theses import (
     Thesis,
     WhyAside,
 )
-from concord_reading.lexicon import LANGUAGES, lexicon
-from concord_reading.prose import SPAN, prose, running_text, without_links
-from concord_reading.reading import read
 from concord_dissonance.domain.sides import Micros, Rules
 
 Said = tuple[str, Micros | None, str]

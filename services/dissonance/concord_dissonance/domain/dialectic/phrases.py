@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from concord_reading.lexicon import LANGUAGES, lexicon, read_classes
+
 from concord_dissonance.domain.sides import Micros
 
 _DATE = (

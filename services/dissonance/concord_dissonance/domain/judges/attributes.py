@@ -69,7 +69,5 @@ def named_by(word: Word, frame: Frame) -> tuple[Named, ...]:
     found = [each for link in links for each in known.get(f"{word.key} {link}", ())]
     is_verb = word.kind is Kind.VERB
     return tuple(
-        each
-        for each in (*known.get(word.key, ()), *found)
-        if is_verb or each.phase is Phase.HOLDS
+        each for each in (*known.get(word.key, ()), *found) if is_verb or each.phase is Phase.HOLDS
     )

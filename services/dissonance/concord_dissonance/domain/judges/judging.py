@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from concord_dissonance.domain.judges.text import judge_texts
 from concord_dissonance.domain.judges.structural import judge_facts
+from concord_dissonance.domain.judges.text import judge_texts
 from concord_dissonance.domain.sides import Rules, Side
 from concord_dissonance.domain.verdicts import (
     Abstained,

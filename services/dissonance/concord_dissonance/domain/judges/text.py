@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-
 from concord_reading.frame import Aspect, Frame
-from concord_reading.lexicon import lexicon, read_classes
+from concord_reading.lexicon import lexicon
 from concord_reading.tokens import has_phrase, tokens_of
 
 from concord_dissonance.domain.judges.matching import Disagreement, Effect, disagreement
@@ -15,7 +12,7 @@ from concord_dissonance.domain.judges.structural import (
     older_by_restating,
     older_by_stated_time,
 )
-from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
+from concord_dissonance.domain.sides import Kind, Rules, Side
 from concord_dissonance.domain.verdicts import (
     Abstained,
     Abstention,
@@ -27,6 +24,7 @@ from concord_dissonance.domain.verdicts import (
     Verdict,
 )
 
+CONFIDENCE = 0.9
 MOST_FRAMES = 40
 """Frames of a side that are compared; a longer text is a document."""
 
@@ -75,7 +73,7 @@ def _verdict(found: Disagreement, first: Side, second: Side) -> Verdict:
         conflict,
         Judge.LEXICAL,
         why if conflict is ConflictClass.EVOLUTION else found.reason,
-        precision_of(found.rule),
+        CONFIDENCE,
         older,
         _type(conflict, found, first, second),
         first=(found.first.span,),
@@ -119,9 +117,7 @@ def _phrases(frame: Frame, side: Side) -> frozenset[str]:
     return frozenset(each for each in classes if has_phrase(tokens, words, f"{each} phrases"))
 
 
-def _type(
-    conflict: ConflictClass, found: Disagreement, first: Side, second: Side
-) -> ConflictType:
+def _type(conflict: ConflictClass, found: Disagreement, first: Side, second: Side) -> ConflictType:
     if conflict is ConflictClass.EVOLUTION or found.reason is Reason.DATE:
         return ConflictType.TEMPORAL
     words = lexicon(found.first.language)
@@ -147,14 +143,3 @@ _NEAREST = (
     Abstained.UNKNOWN_FILLERS,
 )
 """Abstentions in order: the last one came nearest to a verdict."""
-
-
-def precision_of(rule: str) -> float:
-    """Return how often a rule's findings were right; 0 for a rule that nobody measured."""
-    right, of = _measured().get(rule, (0, 0))
-    return right / of if of else 0.99
-
-
-@cache
-def _measured() -> Mapping[str, tuple[int, int]]:
-    return {}
