@@ -17,6 +17,7 @@ from concord_chassis.server.background import Background
 from concord_chassis.server.server import Registration
 from concord_chassis.server.workers import Workers
 from concord_models.budget import Budget, Cost, Meter
+from concord_reading.reader import missing
 
 from concord_dissonance.clients.governance import GovernanceClient
 from concord_dissonance.clients.graph.callers_client import CallersGraphClient
@@ -55,6 +56,7 @@ from concord_dissonance.usecases.triggers import Triggers
 
 START_ERRORS = (JudgeUnavailable,)
 """Why a judge's model cannot be loaded; the text says what to do."""
+PARSER = "PARSER"
 ALONE = "alone"
 """The holder of leases of a single process: after a restart it still has its leases."""
 
@@ -85,6 +87,7 @@ class DissonanceApp:
         # One thread: the judges are Python code, and the interpreter's lock runs one at a time.
         self._workers = Workers(1, "judges")
         self.background = Background(log)
+        self._log = log
         self._runs = Runs(clock, log)
         self._judges = _text_judges(addresses, log)
         self._council = _council(addresses, clock, log)
@@ -126,7 +129,7 @@ class DissonanceApp:
                     amendments=amendments,
                     models=models,
                 ),
-                parts=models.answering,
+                parts=self._parts,
             ),
             Registration(
                 dialectic_pb2.DESCRIPTOR.services_by_name["DialecticService"],
@@ -148,10 +151,16 @@ class DissonanceApp:
 
     async def start(self) -> None:
         """Begin to follow graph's changes; graph may start later."""
+        if why := missing():
+            self._log.warning("English texts are not judged", reason=why)
         self.background.start("follow graph", self._follow.hear)
         self.background.start(SETTLE, self._follow.settle)
         self.background.start(CHECK, self._follow.catch_up)
         self.background.start(END_IDLE, self._idle.run)
+
+    def _parts(self) -> dict[str, bool]:
+        """Whether each model answers, and that the parser of English is missing, if it is."""
+        return self._models.answering() | ({PARSER: False} if missing() else {})
 
     async def ready(self) -> bool:
         """Return whether graph is followed: without graph nothing can be checked or recorded."""

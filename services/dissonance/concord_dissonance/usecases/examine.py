@@ -10,7 +10,7 @@ from concord_dissonance.domain import candidates
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.nearness import NEAR, Near
-from concord_dissonance.domain.sides import Kind, Rules, Side
+from concord_dissonance.domain.sides import Kind, Rules, Side, read_all
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
 from concord_dissonance.domain.verdicts import (
     Abstained,
@@ -22,7 +22,7 @@ from concord_dissonance.domain.verdicts import (
 from concord_dissonance.usecases.ask_models import AskModels
 
 CHUNK = 250
-"""Pairs that are judged in one turn of the thread, between two reports of progress."""
+"""Texts that are read, or pairs that are judged, in one turn of the thread."""
 
 
 @dataclass(slots=True)
@@ -59,6 +59,8 @@ class Examine:
         )
         of_edges = sorted(candidates.of_edges(edges, exam.rules))
         similar = await self._similar(exam, memories)
+        for start in range(0, len(memories), CHUNK):
+            await self._workers.run(read_all, [e.side for e in memories[start : start + CHUNK]])
         near = await self._workers.run(candidates.of_memories, memories, similar)
         # Pairs of memories whose facts are compared as edges are not compared again as texts.
         near.difference_update(*(candidates.stated_by(pair, there) for pair in of_edges))

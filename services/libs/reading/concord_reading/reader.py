@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from concord_reading import english, german
 from concord_reading.frame import Frame, Passage, Reading, moved
-from concord_reading.parser import ParserMissing, load
+from concord_reading.parser import ParserMissing, check, installed, load
 from concord_reading.prose import prose, without_quotations
 from concord_reading.reading import DEFAULT_LANGUAGE, language_of, language_shown
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-_KEPT = 20_000
+_KEPT = 4_000
 """Readings that are kept; the least recently used go first."""
 _LONGEST = 20_000
 _BATCH = 64
@@ -58,6 +58,16 @@ class Reader:
 def reader() -> Reader:
     """Return the process's reader."""
     return Reader()
+
+
+@cache
+def missing() -> str:
+    """Return why English cannot be read, and what to do; empty where it can. Loads nothing."""
+    try:
+        check(installed())
+    except ParserMissing as reason:
+        return str(reason)
+    return ""
 
 
 @cache
