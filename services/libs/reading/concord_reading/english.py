@@ -68,7 +68,8 @@ class _Clause:
 
     def frame(self) -> Frame:
         """Return what it says."""
-        span = Span(self._tokens[0].idx, self._tokens[-1].idx + len(self._tokens[-1]))
+        first = next((each for each in self._tokens if not each.is_punct), self._tokens[0])
+        span = Span(first.idx, self._tokens[-1].idx + len(self._tokens[-1]))
         mood = mood_of(self._verb, self._lexicon)
         words, subject_is_known = self._words()
         verb = next((at for at, each in enumerate(words) if each.role is Role.PREDICATE), -1)
@@ -107,8 +108,21 @@ class _Clause:
         if subject is None or subject.pos_ == "PRON":
             return self._before
         found = tuple(each for each in frame.words if each.role is Role.SUBJECT)
-        is_plural = _is_plural(subject)
-        return Antecedent(found, is_plural=is_plural, is_name=subject.pos_ in _NAMED)
+        is_name, is_plural = subject.pos_ in _NAMED, _is_plural(subject)
+        if (
+            self._verb.lemma_ != "be"
+            and not is_plural
+            and any(
+                each.role is Role.COMPLEMENT
+                and (
+                    each.kind is Kind.NAME
+                    or (each.kind is Kind.NOUN and not (is_name and each.is_definite))
+                )
+                for each in frame.words
+            )
+        ):  # "Mira has a boat. It is red.", "Mira met Lena. She is ill."
+            found = ()
+        return Antecedent(found, is_plural=is_plural, is_name=is_name)
 
     def _is_denied(self) -> bool:
         negations = self._lexicon.words["negation"]
@@ -216,6 +230,9 @@ class _Clause:
                 at = value.end
                 continue
             at += 1
+            if token.text == "May" and fold(token.head.text) in {"in", "since", "until", "during"}:
+                groups.append(([token], Date(month=5)))
+                continue
             if token.dep_ == "nummod" and fold(token.text) == "one":
                 groups.append(([token], Quantity(1, 0.5)))
                 continue
@@ -268,6 +285,8 @@ class _Clause:
     def _meant(self, token: Parsed) -> tuple[Word, ...] | None:
         """Return the words that a pronoun stands for; empty: nobody knows; None: it is none."""
         before = self._before
+        if before is not None and before.is_name and fold(token.text) == "it":
+            before = None  # a name may be a person's
         if token.dep_ == "poss" and self._subject is not None and self._subject.pos_ != "PRON":
             name = self._subject.pos_ in _NAMED
             own = Word(

@@ -108,6 +108,8 @@ def _own_mood(verb: Parsed, words: Lexicon) -> Mood:
     sentence = verb.sent
     if sentence.text.rstrip("\"'”’) ").endswith("?"):
         return Mood.ASKED
+    if any(fold(each.text) == "according" for each in verb.children):
+        return Mood.REPORTED
     helpers = [each for each in verb.children if each.dep_ in {"aux", "auxpass"}]
     spelt = {fold(each.text) for each in helpers}
     has_subject = subject_of(verb) is not None
