@@ -217,7 +217,8 @@ class _Clause:
 
     def _groups(self) -> list[tuple[list[Parsed], Quantity | Date | None]]:
         """Return the tokens that are one word each: a value, a name of many words, any other."""
-        tokens = [Token(w := _bare(e), w, e.i, e.i + 1) for e in self._tokens]
+        spelt = [_bare(each).replace("-", "–") for each in self._tokens]  # "-" stands for no month
+        tokens = [Token(w, w, e.i, e.i + 1) for w, e in zip(spelt, self._tokens, strict=True)]
         found = values(tokens, self._lexicon)
         begins = {each.begin: each for each in found}
         groups: list[tuple[list[Parsed], Quantity | Date | None]] = []
