@@ -237,6 +237,9 @@ class _Clause:
             if token.dep_ == "nummod" and fold(token.text) == "one":
                 groups.append(([token], Quantity(1, 0.5)))
                 continue
+            if groups and _is_its_letter(groups[-1][0], token):
+                groups[-1][0].append(token)
+                continue
             if not self._is_content(token):
                 continue
             if groups and groups[-1][1] is None and _is_one_name(groups[-1][0], token):
@@ -333,6 +336,12 @@ def _is_one_name(group: Sequence[Parsed], token: Parsed) -> bool:
     if last.i + 1 != token.i:
         return False
     return last.pos_ in _NAMED and token.pos_ in _NAMED and last.head in (token, token.head)
+
+
+def _is_its_letter(group: Sequence[Parsed], token: Parsed) -> bool:
+    """Whether a token is the letter that names a thing: "hall A"."""
+    follows = group[-1].i + 1 == token.i and group[-1].pos_ in {"NOUN", "PROPN"}
+    return follows and len(_bare(token)) == 1 and token.text[0].isupper() and token.text != "I"
 
 
 def _kind(tokens: Sequence[Parsed], value: object, root: Parsed) -> Kind:

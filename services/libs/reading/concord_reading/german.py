@@ -192,8 +192,9 @@ class _Clause:
                 at = max(at, value.end)
                 self._add(tokens[begin:at], Kind.VALUE, begin, lead, value.what)
             elif self._is_noun(begin) and begin != self.finite and not self._leads(begin):
-                goes_on = not lead.has_article
-                while goes_on and at < len(tokens) and self._goes_on(at) and at not in ends:
+                while at < len(tokens) and self._goes_on(at) and at not in ends:
+                    if lead.has_article and len(tokens[at].word) > 1:
+                        break  # "der Chor Bad Wildungens", but "die Halle B"
                     at += 1
                 is_noun = lead.has_article or lead.link in self.lexicon.words["definite"]
                 kind = Kind.NOUN if is_noun else Kind.NAME
