@@ -5,6 +5,7 @@ The parse is spaCy's: universal part-of-speech tags and ClearNLP dependency labe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 _CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM", "SYM", "PRON", "X", "AUX"})
 _COMPLEMENTS = frozenset({"dobj", "attr", "acomp", "dative", "oprd", "agent"})
 _NAMED = frozenset({"PROPN"})
+_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
+"""A date that the parser takes for three numbers."""
 _LONGEST = 60
 """Tokens of the longest clause that is read; a longer one without a pause is no sentence."""
 
@@ -225,6 +228,11 @@ class _Clause:
         at = 0
         while at < len(self._tokens):
             token = self._tokens[at]
+            if token.shape_ == "dddd" and (iso := _ISO.match(token.doc.text, token.idx)):
+                part = [each for each in self._tokens[at:] if each.idx < iso.end()]
+                groups.append((part, Date(*map(int, iso.groups()))))
+                at += len(part)
+                continue
             if value := begins.get(at):
                 part = self._tokens[at : value.end]
                 groups.append((part, value.what))

@@ -23,7 +23,8 @@ _VERB_ENDINGS = ("t", "te", "ten", "en", "st", "rn", "ln", "f", "b", "g", "ß", 
 _ADJECTIVE_ENDINGS = ("e", "en", "er", "es", "em")
 _LONGEST = 60
 _OBJECTIVE = frozenset({"den", "dem", "einen", "einem"})
-_NOBODY = frozenset({"niemand", "nichts", "alle", "alles", "jeder"})
+_UNNAMED = frozenset({"man", "niemand", "nichts", "alle", "alles", "jeder"})
+"""Subjects that name nobody, where they are the first word."""
 _HAVE = frozenset({"habe", "hast", "hat", "haben", "habt"})
 _INSEPARABLE = ("ver", "be", "er", "ent", "zer", "emp", "miss")
 """Beginnings of verbs whose participles have no "ge"."""
@@ -147,9 +148,10 @@ class _Clause:
             if token.word in words["finite"]:
                 return at
             bound = self.lexicon.function | words["prepositions"] | words["adverbs"]
-            if token.word in bound or not token.word.endswith(_VERB_ENDINGS):
-                continue
             before = tokens[at - 1]
+            is_first_person = before.word == "ich" and token.word.endswith("e")
+            if token.word in bound or not (is_first_person or token.word.endswith(_VERB_ENDINGS)):
+                continue
             if (
                 before.word in words["determiner"]
                 and at + 1 < len(tokens)
@@ -265,7 +267,7 @@ class _Clause:
         if kind is Kind.ADVERB:
             return Role.ADJUNCT
         has_subject = any(each.role is Role.SUBJECT for each in self.words)
-        has_subject = has_subject or self.clause.tokens[0].word in _NOBODY
+        has_subject = has_subject or self.clause.tokens[0].word in _UNNAMED
         if at < self.finite:  # "Den Chor leitet Ida."
             return Role.COMPLEMENT if self.clause.tokens[0].word in _OBJECTIVE else Role.SUBJECT
         things = (Kind.NOUN, Kind.NAME, Kind.PERSON)
