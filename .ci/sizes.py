@@ -89,6 +89,7 @@ LINES: dict[str, int] = {
     "services/dissonance/tests/test_judges_lexical.py": 450,
     "services/graph/tests/graph_world.py": 750,
     "services/libs/attestation/tests/test_consent_checks.py": 600,
+    "services/libs/reading/tests/test_reading_contract.py": 450,
     "tests/adversary/attack.py": 800,
     "tests/adversary/test_governance_guards.py": 900,
     "tests/contract/cases/contract_homes.py": 650,

@@ -6,7 +6,7 @@ The parse is spaCy's: universal part-of-speech tags and ClearNLP dependency labe
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from concord_concepts.normal_form import fold
@@ -18,6 +18,18 @@ from concord_reading.english_clauses import (
     mood_of,
     own_tokens,
     subject_of,
+)
+from concord_reading.english_words import (
+    NAMED,
+    bare,
+    is_definite,
+    is_its_letter,
+    is_one_name,
+    is_over,
+    is_plural,
+    key_of,
+    kind_of,
+    top,
 )
 from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word
 from concord_reading.lexicon import Lexicon, lexicon, phrases_at
@@ -31,8 +43,8 @@ if TYPE_CHECKING:
 
 _CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM", "SYM", "PRON", "X", "AUX"})
 _COMPLEMENTS = frozenset({"dobj", "attr", "acomp", "dative", "oprd", "agent"})
-_NAMED = frozenset({"PROPN"})
-_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
+_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
+"""A date that the parser takes for three numbers."""
 _LONGEST = 60
 """Tokens of the longest clause that is read; a longer one without a pause is no sentence."""
 
@@ -70,7 +82,8 @@ class _Clause:
 
     def frame(self) -> Frame:
         """Return what it says."""
-        span = Span(self._tokens[0].idx, self._tokens[-1].idx + len(self._tokens[-1]))
+        first = next((each for each in self._tokens if not each.is_punct), self._tokens[0])
+        span = Span(first.idx, self._tokens[-1].idx + len(self._tokens[-1]))
         mood = mood_of(self._verb, self._lexicon)
         words, subject_is_known = self._words()
         verb = next((at for at, each in enumerate(words) if each.role is Role.PREDICATE), -1)
@@ -93,16 +106,20 @@ class _Clause:
             mood,
             self._aspect(),
             self._quantifier(),
-            frozenset(
-                fold(each.text)
-                for each in self._tokens
-                if each.pos_ in {"ADV", "SCONJ"} or each.dep_ in {"advmod", "npadvmod"}
-            ),
+            self._adverbs(),
             self._has("except phrases"),
             "en",
             span,
             unread,
         )
+
+    def _adverbs(self) -> frozenset[str]:
+        found = {
+            fold(each.text)
+            for each in self._tokens
+            if each.pos_ in {"ADV", "SCONJ"} or each.dep_ in {"advmod", "npadvmod"}
+        }
+        return frozenset(found | ({"used-to"} if is_over(self._verb) else set()))
 
     def antecedent(self, frame: Frame) -> Antecedent | None:
         """Return whom or what a later pronoun can mean: the subject's words."""
@@ -110,12 +127,25 @@ class _Clause:
         if subject is None or subject.pos_ == "PRON":
             return self._before
         found = tuple(each for each in frame.words if each.role is Role.SUBJECT)
-        is_plural = _is_plural(subject)
-        return Antecedent(found, is_plural=is_plural, is_name=subject.pos_ in _NAMED)
+        is_name, is_plural = subject.pos_ in NAMED, is_plural(subject)
+        if (
+            self._verb.lemma_ != "be"
+            and not is_plural
+            and any(
+                each.role is Role.COMPLEMENT
+                and (
+                    each.kind is Kind.NAME
+                    or (each.kind is Kind.NOUN and not (is_name and each.is_definite))
+                )
+                for each in frame.words
+            )
+        ):  # "Mira has a boat. It is red.", "Mira met Lena. She is ill."
+            found = ()
+        return Antecedent(found, is_plural=is_plural, is_name=is_name)
 
     def _is_denied(self) -> bool:
         words = self._lexicon
-        denied = _is_once(self._verb)
+        denied = False
         spelt = [fold(each.text).replace("’", "'") for each in self._tokens]
         for at, each in enumerate(self._tokens):
             if spelt[at] not in words.words["negation"] or each.dep_ == "intj":
@@ -129,8 +159,8 @@ class _Clause:
         verb = self._verb
         helpers = {fold(each.text) for each in verb.children if each.dep_ in {"aux", "auxpass"}}
         copular = any(each.dep_ in {"attr", "acomp"} for each in verb.children)
-        if _is_once(verb):
-            return Aspect.STATE
+        if is_over(verb):
+            return Aspect.PAST_STATE
         if verb.tag_ == "VBG":
             lasting = self._lexicon.words["lasting"]
             return Aspect.STATE if verb.lemma_ in lasting else Aspect.EVENT
@@ -154,7 +184,7 @@ class _Clause:
 
     def _has(self, name: str) -> bool:
         """Whether it has a phrase of a class."""
-        phrases, spelt = self._lexicon.phrases[name], [_bare(e) for e in self._tokens]
+        phrases, spelt = self._lexicon.phrases[name], [bare(e) for e in self._tokens]
         return any(phrases_at(phrases, spelt, at) for at in range(len(spelt)))
 
     def _quantifier(self) -> str:
@@ -180,7 +210,7 @@ class _Clause:
         words: list[Word] = []
         is_known = True
         for tokens, value in groups:
-            root = _top(tokens)
+            root = top(tokens)
             role = self._role(root)
             if root.pos_ == "PRON" and (found := self._meant(root)) is not None:
                 owns = root.dep_ == "poss"
@@ -193,12 +223,12 @@ class _Clause:
             head, link = self._link(root, place, tokens)
             words.append(
                 Word(
-                    _key(tokens, self._lexicon, value),
-                    Kind.ADJECTIVE if self._is_state(root) else _kind(tokens, value, root),
+                    key_of(tokens, self._lexicon, value),
+                    Kind.ADJECTIVE if self._is_state(root) else kind_of(tokens, value, root),
                     role,
                     head,
                     link,
-                    _is_definite(root),
+                    is_definite(root),
                     value,
                     tokens[0].idx,
                     tokens[-1].idx + len(tokens[-1]),
@@ -208,25 +238,37 @@ class _Clause:
 
     def _groups(self) -> list[tuple[list[Parsed], Quantity | Date | None]]:
         """Return the tokens that are one word each: a value, a name of many words, any other."""
-        tokens = [Token(w := _bare(e), w, e.i, e.i + 1) for e in self._tokens]
+        spelt = [bare(each).replace("-", "–") for each in self._tokens]  # "-" stands for no month
+        tokens = [Token(w, w, e.i, e.i + 1) for w, e in zip(spelt, self._tokens, strict=True)]
         found = values(tokens, self._lexicon)
         begins = {each.begin: each for each in found}
         groups: list[tuple[list[Parsed], Quantity | Date | None]] = []
         at = 0
         while at < len(self._tokens):
             token = self._tokens[at]
+            if token.shape_ == "dddd" and (iso := _ISO.match(token.doc.text, token.idx)):
+                part = [each for each in self._tokens[at:] if each.idx < iso.end()]
+                groups.append((part, Date(*map(int, iso.groups()))))
+                at += len(part)
+                continue
             if value := begins.get(at):
                 part = self._tokens[at : value.end]
                 groups.append((part, value.what))
                 at = value.end
                 continue
             at += 1
+            if token.text == "May" and fold(token.head.text) in {"in", "since", "until", "during"}:
+                groups.append(([token], Date(month=5)))
+                continue
             if token.dep_ == "nummod" and fold(token.text) == "one":
                 groups.append(([token], Quantity(1, 0.5)))
                 continue
+            if groups and is_its_letter(groups[-1][0], token):
+                groups[-1][0].append(token)
+                continue
             if not self._is_content(token):
                 continue
-            if groups and groups[-1][1] is None and _is_one_name(groups[-1][0], token):
+            if groups and groups[-1][1] is None and is_one_name(groups[-1][0], token):
                 groups[-1][0].append(token)
             else:
                 groups.append(([token], None))
@@ -285,15 +327,17 @@ class _Clause:
     def _meant(self, token: Parsed) -> tuple[Word, ...] | None:
         """Return the words that a pronoun stands for; empty: nobody knows; None: it is none."""
         before = self._before
+        if before is not None and before.is_name and fold(token.text) == "it":
+            before = None  # a name may be a person's
         if token.dep_ == "poss" and self._subject is not None and self._subject.pos_ != "PRON":
-            name = self._subject.pos_ in _NAMED
+            name = self._subject.pos_ in NAMED
             own = Word(
-                _key([self._subject], self._lexicon, None),
+                key_of([self._subject], self._lexicon, None),
                 Kind.NAME if name else Kind.NOUN,
                 Role.SUBJECT,
                 is_definite=True,
             )
-            is_plural = _is_plural(self._subject)
+            is_plural = is_plural(self._subject)
             before = Antecedent((own,), is_plural=is_plural, is_name=name)
         return person_words(fold(token.text), self._passage, before)
 
@@ -310,69 +354,3 @@ def _unknown(role: Role, token: Parsed, head: int) -> Word:
     return Word(
         "", Kind.PERSON, role, head, "of", True, None, token.idx, token.idx + len(token.text)
     )
-
-
-def _is_once(verb: Parsed) -> bool:
-    """Whether a clause says what held once and is over: "used to live"."""
-    xcomp = any(each.dep_ == "xcomp" for each in verb.children)
-    return verb.lemma_ == "use" and verb.tag_ == "VBD" and xcomp
-
-
-def _bare(token: Parsed) -> str:
-    """Return a token's word, without the full stop that ends its sentence."""
-    word = fold(token.text)
-    if token.is_punct:
-        return "·"  # a hyphen is no month
-    if dated := _DAY.fullmatch(word):
-        beside = {fold(e.text) for e in token.doc[max(0, token.i - 1) : token.i + 3]}
-        return dated[1] if beside & lexicon("en").months.keys() else word
-    return word.rstrip(".") or word
-
-
-def _top(tokens: Sequence[Parsed]) -> Parsed:
-    """Return the token that governs the others."""
-    own = {each.i for each in tokens}
-    return next((each for each in tokens if each.head.i not in own), tokens[-1])
-
-
-def _is_one_name(group: Sequence[Parsed], token: Parsed) -> bool:
-    """Whether a token goes on with a name: "Ada Lovelace", "hall A", "db2"."""
-    last = group[-1]
-    if last.i + 1 != token.i:
-        return False
-    return last.pos_ in _NAMED and token.pos_ in _NAMED and last.head in (token, token.head)
-
-
-def _kind(tokens: Sequence[Parsed], value: object, root: Parsed) -> Kind:
-    if value is not None:
-        return Kind.VALUE
-    kinds = {"PROPN": Kind.NAME, "VERB": Kind.VERB, "AUX": Kind.VERB, "ADJ": Kind.ADJECTIVE,
-             "ADV": Kind.ADVERB}  # fmt: skip
-    if all(each.pos_ in _NAMED for each in tokens):
-        return Kind.NAME
-    return kinds.get(root.pos_, Kind.NOUN)
-
-
-def _key(tokens: Sequence[Parsed], words: Lexicon, value: object) -> str:
-    if value is not None:
-        return " ".join(fold(each.text) for each in tokens)
-    return " ".join(_bare(each) if each.pos_ in _NAMED else _stem(each, words) for each in tokens)
-
-
-def _stem(token: Parsed, words: Lexicon) -> str:
-    return words.stem(
-        fold(token.lemma_ if token.pos_ in {"VERB", "AUX", "ADJ"} else token.text).rstrip(".")
-    )
-
-
-def _is_plural(token: Parsed) -> bool:
-    return "Plur" in token.morph.get("Number", [])
-
-
-def _is_definite(root: Parsed) -> bool:
-    if root.pos_ in _NAMED:
-        return True
-    marks: Set[str] = {fold(e.text) for e in root.children if e.dep_ in {"det", "poss", "nummod"}}
-    if marks & {"a", "an", "another", "some", "any", "one"}:
-        return False
-    return bool(marks) or any(each.dep_ == "poss" for each in root.children)

@@ -118,6 +118,9 @@ def _own_mood(verb: Parsed, words: Lexicon) -> Mood:
     sentence = verb.sent
     if sentence.text.rstrip("\"'”’) ").endswith("?"):
         return Mood.ASKED
+    own = {fold(each.text) for each in own_tokens(verb)}
+    if "according" in own:
+        return Mood.REPORTED
     helpers = [each for each in verb.children if each.dep_ in {"aux", "auxpass"}]
     spelt = {fold(each.text) for each in helpers}
     has_subject = subject_of(verb) is not None
@@ -132,9 +135,7 @@ def _own_mood(verb: Parsed, words: Lexicon) -> Mood:
         return Mood.PLANNED
     if spelt & words.words["supposing"]:
         return Mood.SUPPOSED
-    if verb.lemma_ in words.words["wishing"] or any(
-        fold(each.text) in words.words["doubting"] for each in verb.children
-    ):
+    if verb.lemma_ in words.words["wishing"] or own & words.words["doubting"]:
         return Mood.WISHED
     if any(
         each.dep_ == "advcl"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from concord_reading.clauses import Clause
 from concord_reading.clauses import Mood as Said
 from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word
-from concord_reading.lexicon import Lexicon, lexicon
+from concord_reading.lexicon import Lexicon, lexicon, noun_key
 from concord_reading.people import Antecedent, person, person_words
 from concord_reading.quantities import Date, Quantity
 from concord_reading.reading import read
@@ -22,7 +22,18 @@ from concord_reading.tokens import Span, Token
 _VERB_ENDINGS = ("t", "te", "ten", "en", "st", "rn", "ln", "f", "b", "g", "ß", "m", "k", "d", "h")
 _ADJECTIVE_ENDINGS = ("e", "en", "er", "es", "em")
 _LONGEST = 60
-_MOODS = {Said.QUESTION: Mood.ASKED, Said.WISHED: Mood.SUPPOSED}
+_OBJECTIVE = frozenset({"den", "dem", "einen", "einem"})
+_UNNAMED = frozenset({"man", "niemand", "nichts", "alle", "alles", "jeder"})
+"""Subjects that name nobody, where they are the first word."""
+_HAVE = frozenset({"habe", "hast", "hat", "haben", "habt"})
+_INSEPARABLE = ("ver", "be", "er", "ent", "zer", "emp", "miss")
+"""Beginnings of verbs whose participles have no "ge"."""
+_MARKS: dict[Mood, set[str]] = {
+    Mood.CONDITIONAL: {"wenn", "falls", "sofern"},
+    Mood.PLANNED: {"plant", "plane", "planen", "will", "wollen"},
+    Mood.WISHED: {"möchte", "möchten", "hofft", "hoffe", "hoffen", "wünsche"},
+    Mood.REPORTED: {"laut", "angeblich", "behauptet", "behaupten"},
+}
 
 
 def frames_of(text: str, passage: Passage) -> list[Frame]:
@@ -100,19 +111,27 @@ class _Clause:
         found = tuple(each for each in frame.words if each.role is Role.SUBJECT)
         if not found or found[0].kind is Kind.PERSON:
             return None
-        return Antecedent(found, is_plural=False, is_name=found[0].kind is Kind.NAME)
+        is_name, first = found[0].kind is Kind.NAME, self.clause.tokens[0].word
+        is_copula = self.clause.tokens[self.finite].word in self.lexicon.words["copula"]
+        rivals = [e for e in frame.words if e.role is Role.COMPLEMENT and not is_copula]
+        if not (is_name or first == "das") or any(
+            each.kind is Kind.NAME
+            or (each.kind is Kind.NOUN and not (is_name and each.is_definite))
+            for each in rivals
+        ):  # "Mira hat ein Boot. Es ist rot.", "Die Sonne scheint. Es ist warm."
+            found = ()
+        return Antecedent(found, is_plural=False, is_name=is_name)
 
     def _mood(self) -> Mood:
         first = self.clause.tokens[0].word
         spelt = {token.word for token in self.clause.tokens}
-        if self.clause.mood is not Said.ASSERTED:
-            return _MOODS[self.clause.mood]
-        inside = {"im", "in", "einem"} & spelt and spelt & self.lexicon.words["fiction"]
-        if (
-            inside
-            or first in self.lexicon.words["subordinate"]
-            or spelt & {"wäre", "würde", "hätte"}
-        ):
+        if self.clause.mood is Said.QUESTION:
+            return Mood.ASKED
+        if self.clause.mood is Said.WISHED:
+            return next((mood for mood, marks in _MARKS.items() if spelt & marks), Mood.SUPPOSED)
+        if {"im", "in", "einem"} & spelt and spelt & self.lexicon.words["fiction"]:
+            return Mood.SUPPOSED
+        if first in self.lexicon.words["subordinate"] or spelt & {"wäre", "würde", "hätte"}:
             return Mood.CONDITIONAL
         infinitive = self.clause.tokens[-1].word.endswith("n")
         if (
@@ -132,10 +151,18 @@ class _Clause:
             if token.word in words["finite"]:
                 return at
             bound = self.lexicon.function | words["prepositions"] | words["adverbs"]
-            is_participle = token.word.startswith("ge") and at + 1 == len(tokens)
-            if token.word in bound or is_participle or not token.word.endswith(_VERB_ENDINGS):
-                continue
+            if token.word.startswith("ge") and at + 1 == len(tokens):
+                continue  # a participle
             before = tokens[at - 1]
+            is_first_person = before.word == "ich" and token.word.endswith("e")
+            if token.word in bound or not (is_first_person or token.word.endswith(_VERB_ENDINGS)):
+                continue
+            if (
+                before.word in words["determiner"]
+                and at + 1 < len(tokens)
+                and self._is_noun(at + 1)
+            ):
+                continue  # "die alte Pumpe", "die meisten Zimmer"
             behind_noun = self._is_capital(before) or before.word in words["subject pronoun"]
             if (
                 behind_noun
@@ -176,8 +203,9 @@ class _Clause:
                 at = max(at, value.end)
                 self._add(tokens[begin:at], Kind.VALUE, begin, lead, value.what)
             elif self._is_noun(begin) and begin != self.finite and not self._leads(begin):
-                goes_on = not lead.has_article
-                while goes_on and at < len(tokens) and self._goes_on(at) and at not in ends:
+                while at < len(tokens) and self._goes_on(at) and at not in ends:
+                    if lead.has_article and len(tokens[at].word) > 1:
+                        break  # "der Chor Bad Wildungens", but "die Halle B"
                     at += 1
                 is_noun = lead.has_article or lead.link in self.lexicon.words["definite"]
                 kind = Kind.NOUN if is_noun else Kind.NAME
@@ -231,12 +259,16 @@ class _Clause:
             return Kind.ADJECTIVE
         if at + 1 == len(tokens) and (word.endswith("en") or word.startswith("ge")):
             return Kind.VERB
-        if at + 1 == len(tokens) and word.endswith("t"):
+        is_state = self.finite >= 0 and tokens[self.finite].word in self.lexicon.words["copula"]
+        if at + 1 == len(tokens) and word.endswith("t") and not is_state:
             return Kind.VERB
         return Kind.ADJECTIVE
 
     def _person(self, token: Token, at: int, link: str) -> None:
-        found = person_words(token.word, self.passage, self.before)
+        before = self.before
+        if before is not None and before.is_name and token.word == "es":
+            before = None  # a name may be a person's
+        found = person_words(token.word, self.passage, before)
         role = self._role(at, link, Kind.PERSON)
         if role is Role.SUBJECT:
             self.is_known = self.is_known and bool(found)
@@ -253,8 +285,9 @@ class _Clause:
         if kind is Kind.ADVERB:
             return Role.ADJUNCT
         has_subject = any(each.role is Role.SUBJECT for each in self.words)
-        if at < self.finite:
-            return Role.SUBJECT
+        has_subject = has_subject or self.clause.tokens[0].word in _UNNAMED
+        if at < self.finite:  # "Den Chor leitet Ida."
+            return Role.COMPLEMENT if self.clause.tokens[0].word in _OBJECTIVE else Role.SUBJECT
         things = (Kind.NOUN, Kind.NAME, Kind.PERSON)
         return Role.COMPLEMENT if has_subject or kind not in things else Role.SUBJECT
 
@@ -294,6 +327,14 @@ class _Clause:
             ):
                 yield replace(word, head=at + 1, link="of")
             elif (
+                isinstance(word.value, Quantity)
+                and word.value.dimension in ("", "version")
+                and at
+                and words[at - 1].kind in things
+                and word.start - words[at - 1].end <= 1
+            ):  # "Halle 3", "Version 5.3.0"
+                yield replace(word, head=at - 1, role=words[at - 1].role)
+            elif (
                 word.link
                 and at
                 and words[at - 1].kind in things
@@ -312,6 +353,9 @@ class _Clause:
     def _aspect(self, spelt: set[str]) -> Aspect:
         words, last = self.lexicon.words, self.clause.tokens[-1].word
         participle = last.endswith(("t", "en")) and self.finite != len(self.clause.tokens) - 1
+        participle = participle and not self._is_capital(self.clause.tokens[-1])
+        if participle and spelt & _HAVE and last.startswith(_INSEPARABLE):
+            return Aspect.EVENT
         if spelt & {"wurde", "wurden"}:
             return Aspect.EVENT
         if participle and spelt & words["perfect"] and ("ge" in last or last.endswith("rt")):
@@ -339,20 +383,3 @@ class _Clause:
             if words[f"quantifier {name}"] & spelt:
                 return name
         return ""
-
-
-def noun_key(word: str) -> str:
-    """Return a form that the cases and numbers of a noun share, by and large."""
-    word = word.translate(_PLAIN)
-    for ending in ("innen", "in"):
-        if word.endswith(ending) and len(word) - len(ending) > _SHORTEST:
-            word = word[: -len(ending)]
-    for ending in ("en", "er", "es", "n", "e", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
-            return word[: -len(ending)]
-    return word
-
-
-_PLAIN = str.maketrans("äöü", "aou")
-_SHORTEST = 4
-"""Letters that are left of a noun at least."""

@@ -172,3 +172,20 @@ def _stem(word: str, language: str) -> str:
     if len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "slz":
         word = word[:-1]
     return word[:-1] + "i" if word.endswith("y") and len(word) > _SHORTEST_STEM else word
+
+
+def noun_key(word: str) -> str:
+    """Return a form that the cases and numbers of a German noun share, by and large."""
+    word = word.translate(_WITHOUT_UMLAUT)
+    for ending in ("innen", "in"):
+        if word.endswith(ending) and len(word) - len(ending) > _SHORTEST_NOUN:
+            word = word[: -len(ending)]
+    for ending in ("en", "er", "es", "n", "e", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_NOUN:
+            return word[: -len(ending)]
+    return word
+
+
+_WITHOUT_UMLAUT = str.maketrans("äöü", "aou")
+_SHORTEST_NOUN = 4
+"""Letters that are left of a noun at least."""

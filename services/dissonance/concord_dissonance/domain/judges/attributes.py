@@ -8,8 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from concord_reading.frame import Frame, Kind, Word
-from concord_reading.german import noun_key
-from concord_reading.lexicon import lexicon, read_classes
+from concord_reading.lexicon import lexicon, noun_key, read_classes
 
 
 class Phase(Enum):

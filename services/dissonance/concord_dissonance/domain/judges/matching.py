@@ -17,6 +17,7 @@ from concord_dissonance.domain.judges.attributes import Phase, Values, named_by
 from concord_dissonance.domain.judges.opposites import Compared, compare, is_same_name
 from concord_dissonance.domain.judges.places import (
     comparative,
+    denies,
     head_of,
     identifies,
     is_identity,
@@ -83,7 +84,7 @@ def _opposed(pair: Aligned, one: Word, other: Word, why: Compared) -> Disagreeme
         return Abstained.NO_COMPARABLE_ATTRIBUTE
     if Kind.VERB in (one.kind, other.kind) and not pair.same_doer():
         return Abstained.NO_COMPARABLE_SUBJECT
-    if pair.one.is_denied or pair.other.is_denied:
+    if denies(pair.one) or denies(pair.other):
         return Abstained.UNKNOWN_FILLERS
     if _is_of_other_time(pair, why):
         return Abstained.OTHER_TIME
@@ -104,13 +105,13 @@ def _denied(pair: Aligned) -> Disagreement | Abstained:
         return Abstained.OTHER_TIME
     if followed := _by_phase(pair, None):
         return followed
-    if one.is_denied == other.is_denied:
+    if denies(one) == denies(other):
         return Abstained.NOTHING_TO_COMPARE
-    denying, said = (one, other) if one.is_denied else (other, one)
+    denying, said = (one, other) if denies(one) else (other, one)
     none_of_some = denying.quantifier == "none" and said.quantifier == "some"
     if "some" in (denying.quantifier, said.quantifier) and not none_of_some:
         return Abstained.OTHER_SCOPE
-    more = pair.left if one.is_denied else pair.right
+    more = pair.left if denies(one) else pair.right
     scoping = pair.lexicon.words["scoping"]
     if any(each.link in scoping and each.value is None for each in more):
         return Abstained.OTHER_SCOPE
@@ -120,9 +121,9 @@ def _denied(pair: Aligned) -> Disagreement | Abstained:
 def _denies_all(pair: Aligned, left: tuple[list[Word], list[Word]]) -> bool:
     """Whether only the asserting frame says more: "was never thrown away" denies that somebody
     threw it into the river."""
-    if pair.one.is_denied == pair.other.is_denied:
+    if denies(pair.one) == denies(pair.other):
         return False
-    of_denying = left[0] if pair.one.is_denied else left[1]
+    of_denying = left[0] if denies(pair.one) else left[1]
     same_verb = pair.same(verb_of(pair.one), verb_of(pair.other))
     return not of_denying and len(pair.matched) > 2 and same_verb
 
@@ -135,7 +136,7 @@ def _compared(pair: Aligned) -> Disagreement | Abstained:
     swapped = pair.share(one[0], other[1]) and pair.share(one[1], other[0])
     if not swapped and not (pair.share(one[0], other[0]) and pair.share(one[1], other[1])):
         return Abstained.NO_COMPARABLE_SUBJECT
-    if pair.one.is_denied or pair.other.is_denied:
+    if denies(pair.one) or denies(pair.other):
         return Abstained.UNKNOWN_FILLERS
     pivot = _pivot(pair)
     opposed = pivot is not None and pivot[2].reason is Reason.ANTONYM
@@ -257,7 +258,7 @@ def _is_of_other_time(pair: Aligned, why: Compared | None) -> bool:
 
 def _by_phase(pair: Aligned, why: Compared | None) -> Disagreement | None:
     """Return that one frame tells how what the other says began or ended."""
-    if pair.one.is_denied or pair.other.is_denied:
+    if denies(pair.one) or denies(pair.other):
         return None
     phases = [{each.phase for each in side if each in pair.attributes} for side in pair.named]
     ends = [Phase.ENDS in each for each in phases]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from concord_reading.frame import Frame, Kind, Role, Word
+from concord_reading.frame import Aspect, Frame, Kind, Role, Word
 from concord_reading.lexicon import lexicon
 from concord_reading.quantities import Date, Quantity, Same
 
@@ -93,6 +93,12 @@ def is_said(word: Word, frame: Frame) -> bool:
         or Role.PREDICATE in (word.role, head.role)
         or (word.kind is Kind.ADJECTIVE and word.start > head.end)  # "keep the bridge open"
     )
+
+
+def denies(frame: Frame) -> bool:
+    """Whether a frame says that something does not hold now: "is not", "used to be"."""
+    once = not frame.adverbs.isdisjoint(lexicon(frame.language).words["once"])
+    return frame.is_denied != (once and frame.aspect is Aspect.PAST_STATE)
 
 
 def is_copula(frame: Frame) -> bool:
