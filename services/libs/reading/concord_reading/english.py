@@ -127,10 +127,10 @@ class _Clause:
         if subject is None or subject.pos_ == "PRON":
             return self._before
         found = tuple(each for each in frame.words if each.role is Role.SUBJECT)
-        is_name, is_plural = subject.pos_ in NAMED, is_plural(subject)
+        is_name, are_many = subject.pos_ in NAMED, is_plural(subject)
         if (
             self._verb.lemma_ != "be"
-            and not is_plural
+            and not are_many
             and any(
                 each.role is Role.COMPLEMENT
                 and (
@@ -141,7 +141,7 @@ class _Clause:
             )
         ):  # "Mira has a boat. It is red.", "Mira met Lena. She is ill."
             found = ()
-        return Antecedent(found, is_plural=is_plural, is_name=is_name)
+        return Antecedent(found, is_plural=are_many, is_name=is_name)
 
     def _is_denied(self) -> bool:
         words = self._lexicon
@@ -337,8 +337,7 @@ class _Clause:
                 Role.SUBJECT,
                 is_definite=True,
             )
-            is_plural = is_plural(self._subject)
-            before = Antecedent((own,), is_plural=is_plural, is_name=name)
+            before = Antecedent((own,), is_plural=is_plural(self._subject), is_name=name)
         return person_words(fold(token.text), self._passage, before)
 
 

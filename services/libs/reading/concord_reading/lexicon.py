@@ -110,12 +110,18 @@ def _stems(language: str, name: str) -> frozenset[str]:
     return frozenset(map(words.stem, words.words[name]))
 
 
+def _usual(language: str) -> frozenset[str]:
+    """Return the usual verbs, prepositions and adverbs of a language."""
+    words = lexicon(language).words
+    return words["finite"] | words["prepositions"] | words["adverbs"]
+
+
 @cache
 def telling_words() -> Mapping[str, frozenset[str]]:
     """Return, by language, the function words that no other language has."""
     return {
         "en": ENGLISH - lexicon("en").words["also german"],
-        "de": GERMAN - lexicon("de").words["also english"],
+        "de": (GERMAN | _usual("de")) - lexicon("de").words["also english"] - ENGLISH,
     }
 
 

@@ -29,11 +29,14 @@ _BLOCK = re.compile(r"(?:(?!\n\s*\n|\n\s*(?:[-*+•>]|\d+[.)])\s|\n[^\n:]{1,40}:
 """A paragraph, an item of a list, or a line that begins with a label."""
 
 
+_ONE_AT_A_TIME = threading.Lock()
+"""The parser has one memory zone."""
+
+
 class Reader:
     """Reads passages; one for a process. It is safe to call from several threads."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._kept: OrderedDict[Passage, Reading] = OrderedDict()
 
     def read(self, passage: Passage) -> Reading:
@@ -43,7 +46,7 @@ class Reader:
     def read_all(self, passages: Iterable[Passage]) -> list[Reading]:
         """Return what texts say, in order. English without a parser has no frames."""
         asked = list(passages)
-        with self._lock:
+        with _ONE_AT_A_TIME:
             missing = [each for each in dict.fromkeys(asked) if each not in self._kept]
             self._kept.update(zip(missing, _read(missing), strict=True))
             for each in asked:
