@@ -74,6 +74,10 @@ RISES: list[tuple[str, int, str]] = [
     ("deploy/embedded", 1, "a secret is written where its folder is, and makes none"),
     ("tests", 215, "what a last reading missed: reviews, isolation, refusals, backups"),
     ("tools", 5, "these five lines"),
+    ("protos/concord", 20, "a check's findings by rule"),
+    ("gateway/client", 25, "a check's findings are shown by rule"),
+    ("tests", 60, "a check's findings by rule, and asked for by an agent"),
+    ("tools", 4, "these four lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

@@ -313,6 +313,26 @@ async def test_a_search_that_weighs_is_told_whether_it_helped(system: Running) -
     assert unknown["reason"] == "ERROR_REASON_ITEM_NOT_FOUND"
 
 
+async def test_many_findings_in_texts_are_recorded_once_the_user_agreed(system: Running) -> None:
+    """W3 C1 Of more than a call allows none is recorded; the note says how many, and what to do."""
+    ferry = ("The {} ferry runs on Sundays.", "The {} ferry does not run on Sundays.")
+    said = [text.format(place) for place in ("northern", "southern") for text in ferry]
+    async with over_http(system, ALL) as agent:
+        for content in said:
+            told(await agent.call_tool("add_memory", {"content": content}))
+        asked = {"full": True, "max_text_findings": 1}
+        bounded = told(await agent.call_tool("detect_contradictions", asked))
+        asked["max_text_findings"] = bounded["unrecorded"]
+        whole = told(await agent.call_tool("detect_contradictions", asked))
+
+    assert bounded["unrecorded"] >= 2
+    assert f"max_text_findings={bounded['unrecorded']}" in bounded["note"]
+    assert "Found by rule: negation" in bounded["note"]
+    assert {each["rule"]: each["recorded"] for each in bounded["rules"]}["negation"] == 0
+    assert {each["rule"]: each["recorded"] for each in whole["rules"]}["negation"] >= 2
+    assert "note" not in whole
+
+
 async def test_the_whole_memory_is_checked_and_two_items_resolved(system: Running) -> None:
     """W3 D6 `detect_contradictions` counts, `list_conflicts` shows, `resolve_dissonance` takes a
     conflict or the two that disagree, and not both."""
@@ -331,6 +351,7 @@ async def test_the_whole_memory_is_checked_and_two_items_resolved(system: Runnin
 
     assert check["status"] == "COMPLETE"
     assert check["findings"]["CONTRADICTION"] >= 1
+    assert check["rules"][0]["found"] >= check["rules"][0]["recorded"] >= 1
     assert [each["class"] for each in listed] == ["CONTRADICTION"]
     assert [each["fields"][0]["argument"] for each in refusals] == [
         *("conflict_id", "conflict_id", "item_ids", "item_ids"),

@@ -2,7 +2,7 @@
 memories that try to rule the judges change nothing beside them (D11)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 import pytest
 import pytest_asyncio
@@ -177,6 +177,26 @@ async def test_a_check_around_a_node_is_bounded_as_well(works: Dissonant) -> Non
     assert (bounded.coverage.recorded, bounded.coverage.unrecorded) == (0, 2)
     assert [each.id for each in bounded.conflicts] == ["", ""]
     assert (whole.coverage.recorded, whole.coverage.unrecorded) == (2, 0)
+
+
+async def test_a_check_counts_its_findings_by_rule(works: Dissonant) -> None:
+    """D3 D5 The rule with the most first, and how many of each stand in the record."""
+    home = works.space()
+    await pairs(home, 3)
+    await home.declare("LIVES_IN")
+    for city in ("Berlin", "Paris"):
+        await home.edge("Ada", "LIVES_IN", city)
+
+    def counted(rules: Sequence[pb.RuleFindings]) -> list[tuple[str, int, int]]:
+        return [(each.rule, each.found_count, each.recorded_count) for each in rules]
+
+    bounded = (await home.detect(most_text=2)).summary
+    assert counted(bounded.rules) == [("negation", 3, 0), ("two-values", 1, 1)]
+    assert counted((await home.check("Ada")).rules) == [("two-values", 1, 1)]
+    assert counted((await home.detect()).summary.rules) == [
+        ("negation", 3, 3),
+        ("two-values", 1, 1),
+    ]
 
 
 async def test_a_run_is_dismissed_whole(works: Dissonant) -> None:

@@ -165,6 +165,7 @@ def test_many_findings_of_text_are_recorded_only_when_it_was_said_so(
     assert refused.stdout.splitlines()[0].endswith("; 0 recorded.")
     assert "21 findings in texts were not recorded: that is more than 20." in refused.stderr
     assert "concord check --yes" in refused.stderr
+    assert "negation: 21 findings, 0 recorded" in refused.stdout
     assert "... and 18 more that are not recorded." in refused.stdout
     read = Parse(in_json.stdout, CheckDissonanceResponse())
     assert (read.coverage.recorded, read.coverage.unrecorded) == (0, 21)
@@ -196,8 +197,10 @@ def test_a_run_that_recorded_nothing_is_not_found(concord: CommandLine, unique: 
 def test_yes_answers_beforehand(concord: CommandLine, tmp_path: Path, unique: Unique) -> None:
     """W4 C1 For scripts; a check that records nothing new then asks for nothing."""
     node = _many(concord, tmp_path, unique)
+    recorded = concord.done("check", node, "--yes")
 
-    assert concord.done("check", node, "--yes").splitlines()[0].endswith("; 21 recorded.")
+    assert recorded.splitlines()[0].endswith("; 21 recorded.")
+    assert "negation: 21 findings, 21 recorded" in recorded
     assert concord.done("check", node).splitlines()[0].endswith("; 0 recorded.")
 
 

@@ -8,7 +8,8 @@ from concord.governance.v1 import audit_pb2, proposal_pb2
 
 from concord_mcp.arguments import refused
 from concord_mcp.tool import Argument, Json, Shape, Tool
-from concord_mcp.tools.parts import CONFLICT, GAVE_WAY, limit, texts
+from concord_mcp.tools.notes import after_space_check
+from concord_mcp.tools.parts import CONFLICT, GAVE_WAY, RECORD, RULES, limit, texts
 from concord_mcp.tools.proposing import SMF_PROPOSE, STANDS
 
 TWO_IDS = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
@@ -84,10 +85,12 @@ DETECT_CONTRADICTIONS = Tool(
     (
         Argument("full", "full", hint="not just what changed since the last check"),
         Argument("dry_run", "dry_run", hint="record nothing"),
+        RECORD,
     ),
     {
         "status": "summary.status",
         "findings": "summary.findings",
+        "rules": ("summary.rules", RULES),
         "statements": "summary.coverage.statements",
         "judged": "summary.coverage.judged",
         "abstained": "summary.coverage.abstained",
@@ -96,6 +99,7 @@ DETECT_CONTRADICTIONS = Tool(
         "unrecorded": "summary.coverage.unrecorded",
         "token": "summary.token",
     },
+    notes=after_space_check,
     reads=False,
 )
 

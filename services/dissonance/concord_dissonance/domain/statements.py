@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from concord_dissonance.domain.sides import Side, TypedFact
 from concord_dissonance.domain.verdicts import Judge, Verdict
 
+OVERLAP = "concept-overlap"
+"""The rule of a finding that no judge could decide."""
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -53,6 +56,11 @@ class Finding:
     def is_of_text(self) -> bool:
         """Whether it goes by words; typed facts are exact."""
         return self.verdict is None or self.verdict.judge is not Judge.STRUCTURAL
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule that made it, as contracts have it."""
+        return OVERLAP if self.verdict is None else self.verdict.reason.rule
 
     @property
     def versions(self) -> Versions:

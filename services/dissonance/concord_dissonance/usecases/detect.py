@@ -19,6 +19,7 @@ from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import (
     BATCH,
     Found,
+    Tally,
     not_reviewed,
     record,
     without_excess,
@@ -35,6 +36,7 @@ class Summary:
 
     coverage: Coverage
     findings: Counter[str] = field(default_factory=Counter)
+    rules: Tally = field(default_factory=Counter)
     token: str = ""
 
 
@@ -130,4 +132,5 @@ class Detect:
 def _count(summary: Summary, found: Found) -> None:
     verdict = found.finding.verdict
     summary.findings[verdict.conflict.name if verdict else "UNDECIDED"] += 1
+    summary.rules[found.finding.rule, found.is_recorded] += 1
     summary.coverage.recorded += found.is_new

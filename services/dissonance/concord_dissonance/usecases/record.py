@@ -1,6 +1,7 @@
 """Records findings in graph, at most 500 at once."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from concord.graph.v1 import conflict_pb2
@@ -33,9 +34,23 @@ class Found:
         return self.recorded is None or self.recorded.state in _OPEN
 
     @property
+    def is_recorded(self) -> bool:
+        """Whether graph has a conflict of it."""
+        return self.recorded is not None and bool(self.recorded.state)
+
+    @property
     def is_new(self) -> bool:
         """Whether its conflict is new, or one of its sides has changed since it was recorded."""
         return self.recorded is not None and self.recorded.outcome in _NEW
+
+
+Tally = Counter[tuple[str, bool]]
+"""How many findings there are by rule, and by whether they are recorded."""
+
+
+def tally(found: Iterable[Found]) -> Tally:
+    """Count findings by rule."""
+    return Counter((each.finding.rule, each.is_recorded) for each in found)
 
 
 async def not_reviewed(graph: GraphClient, space: str, findings: Sequence[Finding]) -> list[Found]:

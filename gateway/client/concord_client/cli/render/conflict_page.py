@@ -20,6 +20,8 @@ from concord_client.cli.render.page import (
 
 _MOST_SHOWN = 200
 """The most characters of a side in a list."""
+_SAMPLE = 3
+"""The most findings of a rule that are shown though they are not recorded."""
 
 Reply = dissonance_pb2.ReviewConflictResponse | dissonance_pb2.ResolveDissonanceResponse
 
@@ -48,6 +50,24 @@ def checked(
             f"{plural(coverage.model_tokens, 'token')}, {coverage.model_micros / 1e6:.2f} of money"
         )
         parts.append(text(said, "dim"))
+    return parts
+
+
+def by_rule(
+    conflicts: Sequence[conflict_pb2.Conflict], rules: Sequence[dissonance_pb2.RuleFindings]
+) -> list[RenderableType]:
+    """What a check found, a table for each rule; of what is not recorded, a few of each."""
+    parts: list[RenderableType] = []
+    for each in rules:
+        found = [conflict for conflict in conflicts if conflict.rule == each.rule]
+        left_out = [conflict for conflict in found if not conflict.id]
+        count = f"{plural(each.found_count, 'finding')}, {each.recorded_count:,} recorded"
+        parts += [
+            text(f"{each.rule}: {count}", "bold"),
+            listed([*(conflict for conflict in found if conflict.id), *left_out[:_SAMPLE]]),
+        ]
+        if len(left_out) > _SAMPLE:
+            parts.append(text(f"... and {len(left_out) - _SAMPLE:,} more that are not recorded."))
     return parts
 
 

@@ -264,6 +264,36 @@ class Coverage(_message.Message):
 Global___Coverage: _TypeAlias = Coverage  # noqa: Y015
 
 @_typing.final
+class RuleFindings(_message.Message):
+    """What a check found by one rule."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RULE_FIELD_NUMBER: _builtins.int
+    FOUND_COUNT_FIELD_NUMBER: _builtins.int
+    RECORDED_COUNT_FIELD_NUMBER: _builtins.int
+    rule: _builtins.str
+    """The rule, as `Conflict.rule` names it."""
+    found_count: _builtins.int
+    """How many findings it made."""
+    recorded_count: _builtins.int
+    """How many of these are in the record, since before or by this check."""
+    def __init__(
+        self,
+        *,
+        rule: _builtins.str = ...,
+        found_count: _builtins.int = ...,
+        recorded_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["found_count", b"found_count", "recorded_count", b"recorded_count", "rule", b"rule"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RuleFindings: _TypeAlias = RuleFindings  # noqa: Y015
+
+@_typing.final
 class CheckDissonanceRequest(_message.Message):
     """Asks for a check around a node."""
 
@@ -323,6 +353,7 @@ class CheckDissonanceResponse(_message.Message):
     COVERAGE_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     NODE_STATUS_FIELD_NUMBER: _builtins.int
+    RULES_FIELD_NUMBER: _builtins.int
     status: Global___CheckStatus.ValueType
     """How it went."""
     token: _builtins.str
@@ -341,6 +372,10 @@ class CheckDissonanceResponse(_message.Message):
     def coverage(self) -> Global___Coverage:
         """What it covered."""
 
+    @_builtins.property
+    def rules(self) -> _containers.RepeatedCompositeFieldContainer[Global___RuleFindings]:
+        """How many of `conflicts` each rule found, the rule with the most first."""
+
     def __init__(
         self,
         *,
@@ -350,10 +385,11 @@ class CheckDissonanceResponse(_message.Message):
         coverage: Global___Coverage | None = ...,
         token: _builtins.str = ...,
         node_status: _type_pb2.LookupStatus.ValueType = ...,
+        rules: _abc.Iterable[Global___RuleFindings] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["coverage", b"coverage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflicts", b"conflicts", "coverage", b"coverage", "earlier_conflict_ids", b"earlier_conflict_ids", "node_status", b"node_status", "status", b"status", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflicts", b"conflicts", "coverage", b"coverage", "earlier_conflict_ids", b"earlier_conflict_ids", "node_status", b"node_status", "rules", b"rules", "status", b"status", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -685,6 +721,7 @@ class CheckSummary(_message.Message):
     COVERAGE_FIELD_NUMBER: _builtins.int
     FINDINGS_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    RULES_FIELD_NUMBER: _builtins.int
     status: Global___CheckStatus.ValueType
     """How it went."""
     token: _builtins.str
@@ -697,6 +734,10 @@ class CheckSummary(_message.Message):
     def findings(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Findings by class, e.g. "EVOLUTION"."""
 
+    @_builtins.property
+    def rules(self) -> _containers.RepeatedCompositeFieldContainer[Global___RuleFindings]:
+        """Findings by rule, the rule with the most first."""
+
     def __init__(
         self,
         *,
@@ -704,10 +745,11 @@ class CheckSummary(_message.Message):
         coverage: Global___Coverage | None = ...,
         findings: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         token: _builtins.str = ...,
+        rules: _abc.Iterable[Global___RuleFindings] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["coverage", b"coverage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["coverage", b"coverage", "findings", b"findings", "status", b"status", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["coverage", b"coverage", "findings", b"findings", "rules", b"rules", "status", b"status", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -153,12 +153,12 @@ def finding(found: Finding) -> conflict_pb2.Finding:
         second_id=found.second.id,
         second_etag=found.second.etag,
         confidence=found.confidence,
+        rule=found.rule,
     )
     verdict = found.verdict
     if verdict is None:
         message.conflict_class = conflict_pb2.CONFLICT_CLASS_UNDECIDED
         message.judge = conflict_pb2.JUDGE_OVERLAP
-        message.rule = "concept-overlap"
         return message
     message.conflict_class = enum_number(conflict_pb2, "CONFLICT_CLASS", verdict.conflict)
     add_verdict(message, verdict)
@@ -173,9 +173,8 @@ def finding(found: Finding) -> conflict_pb2.Finding:
 def add_verdict(
     message: conflict_pb2.Finding | conflict_pb2.Conflict | dissonance_pb2.Verdict, said: Verdict
 ) -> None:
-    """Add a verdict's judge, rule, type and severity."""
+    """Add a verdict's judge, type and severity."""
     message.judge = enum_number(conflict_pb2, "JUDGE", said.judge)
-    message.rule = said.reason.rule
     if said.type is not None:
         message.type = enum_number(conflict_pb2, "CONFLICT_TYPE", said.type)
     if said.severity is not None:
