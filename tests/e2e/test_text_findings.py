@@ -207,11 +207,13 @@ async def test_a_run_is_dismissed_whole(works: Dissonant) -> None:
     await home.add("The bridge is open to lorries.")
     await home.add("The bridge is not open to lorries.")
     (other,) = [each for each in (await home.detect()).conflicts if each.run_id != "first-run"]
-    request = pb.DismissRunRequest(request_id=request_id(), run_id="first-run", context="wrong")
+    request = pb.DismissConflictsRequest(
+        request_id=request_id(), run_id="first-run", context="wrong"
+    )
 
     assert len((await home.listed(run_id="first-run")).conflicts) == 3
-    done = await home.dissonance.DismissRun(request)
-    again = await home.dissonance.DismissRun(request)
+    done = await home.dissonance.DismissConflicts(request)
+    again = await home.dissonance.DismissConflicts(request)
 
     assert (done.dismissed_count, done.left_count) == (3, 0)
     assert done == again
@@ -220,6 +222,30 @@ async def test_a_run_is_dismissed_whole(works: Dissonant) -> None:
     assert states.pop(other.id) == POTENTIAL
     assert set(states.values()) == {DISMISSED}
     assert {each.id for each in (await home.detect()).conflicts} == {other.id}
+
+
+async def test_a_group_is_dismissed_and_a_later_finding_joins_it(works: Dissonant) -> None:
+    """D3 D5 One memory that others contradict makes one group; other findings stay."""
+    home = works.space()
+    await home.add("The bridge of Rhune is open to lorries.")
+    await home.add("The bridge of Rhune is not open to lorries.")
+    await pairs(home, 1)
+    first = (await home.detect()).conflicts
+    await home.add("The bridge of Rhune isn't open to lorries.")
+    later = (await home.detect(full=False)).conflicts
+    (group,) = {each.group_id for each in later}
+    request = pb.DismissConflictsRequest(request_id=request_id(), group_id=group, context="wrong")
+    done = await home.dissonance.DismissConflicts(request)
+
+    assert len({each.group_id for each in first}) == len(first) == 2
+    assert group in {each.group_id for each in first}
+    assert (done.dismissed_count, done.left_count) == (2, 0)
+    assert done == await home.dissonance.DismissConflicts(request)
+    states = {each.group_id: each.state for each in (await home.listed()).conflicts}
+    assert states.pop(group) == DISMISSED
+    assert [*states.values()] == [POTENTIAL]
+    by_rule = pb.DismissConflictsRequest(request_id=request_id(), rule="negation")
+    assert (await home.dissonance.DismissConflicts(by_rule)).dismissed_count == 1
 
 
 async def written(space: Space) -> list[str]:

@@ -109,7 +109,12 @@ LIST_CONFLICTS = Tool(
     "DissonanceService.ListConflicts",
     "Use when you want to see where the memory disagrees with itself.",
     (Argument("states", "states"), Argument("item_ids", "item_ids"), limit()),
-    {"conflicts": ("conflicts", VERSION)},
+    {
+        "conflicts": (
+            "conflicts",
+            {**VERSION, "why": "rule", "run_id": "run_id", "group_id": "group_id"},
+        )
+    },
     lists="conflicts",
 )
 
@@ -125,6 +130,29 @@ REVIEW_CONFLICT = Tool(
     ),
     REVIEWED,
     reads=False,
+)
+
+
+def _demand_one(given: Mapping[str, Json]) -> None:
+    if sum(given.get(name) is not None for name in ("rule", "run_id", "group_id")) != 1:
+        raise refused("rule", "State it, or a run_id, or a group_id.")
+
+
+DISMISS_CONFLICTS = Tool(
+    "dismiss_conflicts",
+    dissonance_pb2,
+    "DissonanceService.DismissConflicts",
+    "Use when many findings are wrong: dismiss all of a rule, a run or a group that nobody has "
+    "reviewed.",
+    (
+        Argument("rule", "rule", hint="as `why` of a conflict names it"),
+        Argument("run_id", "run_id", hint="undoes that run"),
+        Argument("group_id", "group_id"),
+        Argument("context", "context"),
+    ),
+    {"dismissed": "dismissed_count", "left": "left_count", "token": "token"},
+    reads=False,
+    demand=_demand_one,
 )
 
 
@@ -165,5 +193,6 @@ TOOLS = (
     DETECT_CONTRADICTIONS,
     LIST_CONFLICTS,
     REVIEW_CONFLICT,
+    DISMISS_CONFLICTS,
     RESOLVE_DISSONANCE,
 )

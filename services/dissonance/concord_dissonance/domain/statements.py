@@ -51,6 +51,8 @@ class Finding:
     second: Statement
     verdict: Verdict | None
     overlap: float = 0.0
+    group_id: str = ""
+    """The findings of text that it belongs to, once it is recorded."""
 
     @property
     def is_of_text(self) -> bool:

@@ -137,6 +137,7 @@ def conflict(found: Found) -> conflict_pb2.Conflict:
         message.id = recorded.conflict_id
         message.state = recorded.state
         message.run_id = recorded.run_id
+        message.group_id = found.finding.group_id
         message.is_text_finding &= recorded.state == conflict_pb2.CONFLICT_STATE_POTENTIAL
     if said is None:
         return message

@@ -13,6 +13,7 @@ from concord_dissonance.ports.calls import Clock
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import (
     Found,
+    in_groups,
     not_reviewed,
     record,
     without_excess,
@@ -68,6 +69,7 @@ class Check:
             findings, excess = await without_excess(
                 self._graph, space, exam.findings, request.max_text_findings
             )
+            findings = await in_groups(self._graph, space, findings)
             answer.found, answer.token = await record(
                 self._graph, space, request.request_id, findings
             )

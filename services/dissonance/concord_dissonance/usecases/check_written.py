@@ -12,7 +12,7 @@ from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.usecases.check import CheckAnswer
 from concord_dissonance.usecases.examine import Examination, Examine
-from concord_dissonance.usecases.record import record
+from concord_dissonance.usecases.record import in_groups, record
 
 KINDS = frozenset({Kind.FACT, Kind.PLAN, Kind.REFLECTION})
 """The kinds of memories that are checked, and those that they are compared with."""
@@ -46,7 +46,8 @@ class CheckWritten:
         if not with_texts:
             exam.coverage.skipped[UNASKED] += len(memories)
         # Recording is idempotent by pair and versions: a repeated check records nothing new.
-        found, token = await record(self._graph, space, uuid4().hex, exam.findings)
+        findings = await in_groups(self._graph, space, exam.findings)
+        found, token = await record(self._graph, space, uuid4().hex, findings)
         exam.coverage.recorded = sum(each.is_new for each in found)
         shown = [each for each in found if each.is_shown]
         return CheckAnswer(exam.coverage, shown, token=token)

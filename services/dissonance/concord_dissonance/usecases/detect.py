@@ -20,6 +20,7 @@ from concord_dissonance.usecases.record import (
     BATCH,
     Found,
     Tally,
+    in_groups,
     not_reviewed,
     record,
     without_excess,
@@ -78,6 +79,7 @@ class Detect:
             findings, excess = await without_excess(
                 self._graph, space, findings, request.max_text_findings
             )
+            findings = await in_groups(self._graph, space, findings)
         for start in range(0, len(findings), BATCH):
             batch = findings[start : start + BATCH]
             if request.dry_run:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from concord.graph.v1 import conflict_pb2
 
 from concord_dissonance.clients.graph.client import GraphClient
+from concord_dissonance.domain.groups import grouped
 from concord_dissonance.domain.statements import Finding
 from concord_dissonance.ports.calls import repeated_id
 
@@ -77,6 +78,22 @@ async def without_excess(
         return findings, ()
     left_out = {each.versions for each in excess}
     return [each for each in findings if each.versions not in left_out], excess
+
+
+async def in_groups(
+    graph: GraphClient, space: str, findings: Sequence[Finding]
+) -> Sequence[Finding]:
+    """Return a run's findings with their groups, those of open findings among them."""
+    of_text = [each for each in findings if each.is_of_text]
+    if not of_text:
+        return findings
+    known = {
+        (each.rule, side.id): each.group_id
+        for each in await graph.open_conflicts(space, _ids(of_text))
+        if each.group_id
+        for side in (each.first, each.second)
+    }
+    return grouped(findings, known)
 
 
 async def record(

@@ -47,6 +47,7 @@ def finding(message: conflict_pb2.Finding, field: str, run_id: str) -> Conflict:
         confidence=message.confidence,
         rule=message.rule,
         run_id=run_id,
+        group_id=message.group_id,
     )
 
 
@@ -95,6 +96,7 @@ def conflict(shown: ShownConflict) -> conflict_pb2.Conflict:
         etag=etag(entry),
         run_id=known.run_id,
         is_text_finding=known.is_text_finding,
+        group_id=known.group_id,
     )
 
 

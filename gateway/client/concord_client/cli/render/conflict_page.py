@@ -1,5 +1,6 @@
 """Renders conflicts and checks."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from concord.dissonance.v1 import dissonance_pb2
@@ -21,7 +22,7 @@ from concord_client.cli.render.page import (
 _MOST_SHOWN = 200
 """The most characters of a side in a list."""
 _SAMPLE = 3
-"""The most findings of a rule that are shown though they are not recorded."""
+"""The most findings of a rule that are shown though they are not recorded, and groups of it."""
 
 Reply = dissonance_pb2.ReviewConflictResponse | dissonance_pb2.ResolveDissonanceResponse
 
@@ -68,6 +69,14 @@ def by_rule(
         ]
         if len(left_out) > _SAMPLE:
             parts.append(text(f"... and {len(left_out) - _SAMPLE:,} more that are not recorded."))
+        groups = Counter(conflict.group_id for conflict in found if conflict.group_id)
+        parts += [
+            text(f"{count:,} of these hang together: concord dismiss --group {group}", "dim")
+            for group, count in groups.most_common(_SAMPLE)
+            if count > 1
+        ]
+        if sum(groups.values()) > 1:
+            parts.append(text(f"To dismiss them all: concord dismiss --rule {each.rule}", "dim"))
     return parts
 
 
@@ -118,6 +127,7 @@ def whole(conflict: conflict_pb2.Conflict) -> list[RenderableType]:
         ("sure", f"{conflict.confidence:.2f}"),
         ("recorded", f"{when(conflict.create_time)} by {conflict.author}"),
         ("run", conflict.run_id),
+        ("group", conflict.group_id),
         ("reviewed by", conflict.reviewed_by),
         ("because", conflict.context),
         ("etag", conflict.etag),

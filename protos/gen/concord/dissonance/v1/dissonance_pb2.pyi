@@ -952,18 +952,24 @@ class ReviewConflictResponse(_message.Message):
 Global___ReviewConflictResponse: _TypeAlias = ReviewConflictResponse  # noqa: Y015
 
 @_typing.final
-class DismissRunRequest(_message.Message):
-    """Asks for the conflicts of a run to be dismissed."""
+class DismissConflictsRequest(_message.Message):
+    """Asks for many conflicts to be dismissed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     RUN_ID_FIELD_NUMBER: _builtins.int
+    RULE_FIELD_NUMBER: _builtins.int
+    GROUP_ID_FIELD_NUMBER: _builtins.int
     CONTEXT_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     run_id: _builtins.str
-    """The run: the `request_id` of a check, or as `Conflict.run_id` names it."""
+    """All of a run: the `request_id` of a check, or as `Conflict.run_id` names it."""
+    rule: _builtins.str
+    """The findings of text of a rule, as `Conflict.rule` names it."""
+    group_id: _builtins.str
+    """The findings of text of a group, as `Conflict.group_id` names it."""
     context: _builtins.str
     """Why, up to 2,000 characters."""
     def __init__(
@@ -971,18 +977,22 @@ class DismissRunRequest(_message.Message):
         *,
         request_id: _builtins.str = ...,
         run_id: _builtins.str = ...,
+        rule: _builtins.str = ...,
+        group_id: _builtins.str = ...,
         context: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "group_id", b"group_id", "rule", b"rule", "run_id", b"run_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "request_id", b"request_id", "run_id", b"run_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "context", b"context", "group_id", b"group_id", "request_id", b"request_id", "rule", b"rule", "run_id", b"run_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType_by: _TypeAlias = _typing.Literal["run_id", "rule", "group_id"]  # noqa: Y015
+    _WhichOneofArgType_by: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_by) -> _WhichOneofReturnType_by | None: ...
 
-Global___DismissRunRequest: _TypeAlias = DismissRunRequest  # noqa: Y015
+Global___DismissConflictsRequest: _TypeAlias = DismissConflictsRequest  # noqa: Y015
 
 @_typing.final
-class DismissRunResponse(_message.Message):
+class DismissConflictsResponse(_message.Message):
     """What was dismissed."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -993,7 +1003,7 @@ class DismissRunResponse(_message.Message):
     dismissed_count: _builtins.int
     """How many this request dismissed."""
     left_count: _builtins.int
-    """How many of the run stay POTENTIAL, for one to review each alone."""
+    """How many of those asked for stay POTENTIAL, for one to review each alone."""
     token: _builtins.str
     """Freshness token of the last write."""
     def __init__(
@@ -1009,7 +1019,7 @@ class DismissRunResponse(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___DismissRunResponse: _TypeAlias = DismissRunResponse  # noqa: Y015
+Global___DismissConflictsResponse: _TypeAlias = DismissConflictsResponse  # noqa: Y015
 
 @_typing.final
 class ResolveDissonanceRequest(_message.Message):

@@ -154,6 +154,7 @@ def finding(found: Finding) -> conflict_pb2.Finding:
         second_etag=found.second.etag,
         confidence=found.confidence,
         rule=found.rule,
+        group_id=found.group_id,
     )
     verdict = found.verdict
     if verdict is None:
