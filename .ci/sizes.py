@@ -74,11 +74,19 @@ RISES: list[tuple[str, int, str]] = [
     ("deploy/embedded", 1, "a secret is written where its folder is, and makes none"),
     ("tests", 215, "what a last reading missed: reviews, isolation, refusals, backups"),
     ("tools", 5, "these five lines"),
-    ("protos/concord", 35, "a check's findings by rule, and dismissed by rule or group"),
-    ("gateway/client", 60, "a check's findings are shown, and dismissed, by rule and group"),
-    ("tests", 220, "a check's findings by rule, dismissed by rule or group, asked by an agent"),
+    ("protos/concord", 40, "a check's findings by rule, and dismissed by rule or group"),
+    ("gateway/client", 65, "a check's findings are shown, and dismissed, by rule and group"),
+    (
+        "tests",
+        345,
+        "findings by rule, dismissed by rule or group, asked by an agent; diaries, logs",
+    ),
     ("gateway/mcp_server", 15, "an agent dismisses many findings at once"),
-    ("services/dissonance", 73, "findings of text have groups"),
+    (
+        "services/dissonance",
+        195,
+        "findings of text have groups; diaries and logs are left out",
+    ),
     ("services/graph", 16, "conflicts are dismissed by rule or group"),
     ("tools", 6, "these six lines"),
 ]

@@ -248,6 +248,32 @@ async def test_a_group_is_dismissed_and_a_later_finding_joins_it(works: Dissonan
     assert (await home.dissonance.DismissConflicts(by_rule)).dismissed_count == 1
 
 
+async def test_what_is_episodic_is_not_compared_and_counted(works: Dissonant) -> None:
+    """D3 In every check; facts that it states are compared all the same."""
+    home = works.space()
+    await home.ask_for_texts()
+    await home.declare("LIVES_IN")
+    await home.edge("Ada", "LIVES_IN", "Rome")
+    cities = [type_pb2.Fact(subject="Ada", relation=r, object="Bonn") for r in ("IN", "LIVES_IN")]
+    file = type_pb2.Source(file="days/2024-05-01.md")
+    await home.add(OPEN, facts=cities[:1], session_id="s")
+    await home.add(CLOSED, facts=cities, session_id="s", sources=[file])
+    await home.add(CLOSED, kind=type_pb2.MEMORY_KIND_JOURNAL, session_id="s")
+    full = await home.detect(dry_run=True)
+    ended = await home.end_session("s")
+    around = await home.check("Ada", dry_run=True)
+    await home.detect()
+    await home.add("It rained.", sources=[file])
+    later = await home.detect(full=False)
+
+    for covered in (full.summary.coverage, ended.coverage):
+        assert dict(covered.skipped) == {"DATED_NOTE": 1, "JOURNAL": 1}
+    for covered in (around.coverage, later.summary.coverage):
+        assert dict(covered.skipped) == {"DATED_NOTE": 1}
+    for found in (full.conflicts, ended.conflicts, around.conflicts):
+        assert [each.judge for each in found] == [conflict_pb2.JUDGE_STRUCTURAL]
+
+
 async def written(space: Space) -> list[str]:
     """Add both sides of each pair; return their ids."""
     return [(await space.add(text)).id for pair in PAIRS for text in pair]

@@ -6,6 +6,7 @@ from uuid import uuid4
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.domain.declared import read_by, rules_of
+from concord_dissonance.domain.episodic import without_episodic
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.nearness import NEAR
 from concord_dissonance.domain.sides import Kind
@@ -36,15 +37,17 @@ class CheckWritten:
         """
         read = await self._graph.memories_of(space, memory_ids)
         memories = [each for each in read if each.side.kind in KINDS]
+        left_out = without_episodic(read)[1]
         edges = await self._graph.edges_of(space, edge_ids)
         if not memories and not edges:
-            return CheckAnswer(Coverage())
+            return CheckAnswer(Coverage(skipped=left_out))
         with_texts = await self._graph.records_text(space)
         exam = await self._against(space, memories, edges, fresh, with_texts=with_texts)
         async for _ in self._examine(exam):
             pass
+        exam.coverage.skipped += left_out
         if not with_texts:
-            exam.coverage.skipped[UNASKED] += len(memories)
+            exam.coverage.skipped[UNASKED] += len(without_episodic(memories)[0])
         # Recording is idempotent by pair and versions: a repeated check records nothing new.
         findings = await in_groups(self._graph, space, exam.findings)
         found, token = await record(self._graph, space, uuid4().hex, findings)
@@ -68,7 +71,8 @@ class CheckWritten:
         facts += [each.side.fact for each in edges if each.side.fact is not None]
         subjects = {(name, f.relation) for f in facts for name in names.names_of(f.subject)}
         values = await self._graph.values_of(space, subjects)
-        texts = [*memories, *await self._near(space, memories, fresh)] if with_texts else []
+        own = without_episodic(memories)[0] if with_texts else []
+        texts = [*own, *await self._near(space, own, fresh)] if own else []
         ids = {each.id for each in memories}
         written = ids | {each.id for each in edges}
         written |= {each.id for each in values if not ids.isdisjoint(each.stated_by)}
@@ -88,4 +92,4 @@ class CheckWritten:
             return []  # the examination asks again, and counts the memories it cannot compare
         ids = {other for near in similar.values() for other, _ in near}
         found = await self._graph.memories_of(space, sorted(ids - {each.id for each in memories}))
-        return [each for each in found if each.side.kind in KINDS]
+        return [each for each in without_episodic(found)[0] if each.side.kind in KINDS]

@@ -43,6 +43,8 @@ def checked(
     if status == dissonance_pb2.CHECK_STATUS_DEGRADED:
         what = _counted(coverage.skipped) or "a judge did not answer"
         parts.append(text(f"The check is incomplete: {what}.", "bold red"))
+    elif coverage.skipped:
+        parts.append(text(f"Not looked at: {_counted(coverage.skipped)}", "dim"))
     if coverage.abstained:
         parts.append(text(f"Undecided: {_counted(coverage.abstained)}", "dim"))
     if coverage.model_calls:

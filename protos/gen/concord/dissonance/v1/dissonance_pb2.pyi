@@ -234,7 +234,9 @@ class Coverage(_message.Message):
 
     @_builtins.property
     def skipped(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """Pairs or statements that were not looked at, by reason, e.g. "SEARCH_UNAVAILABLE"."""
+        """Pairs or statements that were not looked at, by reason, e.g. "SEARCH_UNAVAILABLE". Of memories that are episodic:
+        "TURN", "JOURNAL", "DATED_NOTE" (a date names it) or "LOG"; the facts that these state are compared all the same.
+        """
 
     @_builtins.property
     def judged_by(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:

@@ -96,6 +96,7 @@ def of_memory(memory: type_pb2.Memory) -> Statement:
         is_superseded=memory.supersession.is_superseded,
         facts=tuple(TypedFact(each.subject, each.relation, each.object) for each in memory.facts),
         is_amended=bool(memory.supersession.amendment_ids),
+        names=tuple(filter(None, (memory.external_id, *(each.file for each in memory.sources)))),
     )
 
 
