@@ -74,20 +74,12 @@ RISES: list[tuple[str, int, str]] = [
     ("deploy/embedded", 1, "a secret is written where its folder is, and makes none"),
     ("tests", 215, "what a last reading missed: reviews, isolation, refusals, backups"),
     ("tools", 5, "these five lines"),
-    ("protos/concord", 40, "a check's findings by rule, and dismissed by rule or group"),
+    ("protos/concord", 45, "findings by rule and group, and dismissed by these"),
     ("gateway/client", 65, "a check's findings are shown, and dismissed, by rule and group"),
-    (
-        "tests",
-        345,
-        "findings by rule, dismissed by rule or group, asked by an agent; diaries, logs",
-    ),
     ("gateway/mcp_server", 15, "an agent dismisses many findings at once"),
-    (
-        "services/dissonance",
-        195,
-        "findings of text have groups; diaries and logs are left out",
-    ),
-    ("services/graph", 16, "conflicts are dismissed by rule or group"),
+    ("services/dissonance", 300, "groups of findings; diaries left out; one proposal a pair"),
+    ("services/graph", 35, "conflicts have groups and sessions, and are dismissed by these"),
+    ("tests", 410, "findings by rule and group, diaries, and one proposal a pair"),
     ("tools", 6, "these six lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""

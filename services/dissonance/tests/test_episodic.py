@@ -49,7 +49,7 @@ def memory(text: str = "x", *names: str, kind: Kind = Kind.FACT, id_: str = "m")
         (memory("[2024-05-01 12:00] it runs"), "LOG"),
         (memory("May  1 12:00:01 host cron[1]: it runs"), "LOG"),
         (memory("12:00:01 it runs"), "LOG"),
-        (memory("The office is open.", "decisions/2024-05-01-office.md"), ""),
+        (memory("The office is open.", "plans/2024-05-01-office.md"), ""),
         (memory("The catalog is long.", "catalog.md"), ""),
         (memory("2024-05-01 is the deadline."), ""),
         (memory("# 2024-05-01: the office\n\nIt is open."), ""),

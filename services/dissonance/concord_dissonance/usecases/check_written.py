@@ -28,12 +28,19 @@ class CheckWritten:
         self._graph, self._search, self._examine = graph, search, examine
 
     async def __call__(
-        self, space: str, memory_ids: Sequence[str], edge_ids: Sequence[str] = (), fresh: str = ""
+        self,
+        space: str,
+        memory_ids: Sequence[str],
+        edge_ids: Sequence[str] = (),
+        *,
+        fresh: str = "",
+        session_id: str = "",
     ) -> CheckAnswer:
         """Checks the facts that memories state, and edges; texts if the space asks for that.
 
-        `fresh`: the token of a change that the index must have. Raises `ServiceUnavailable` when
-        graph does not answer; without search the check is degraded.
+        `fresh`: the token of a change that the index must have. `session_id`: the session that
+        ended. Raises `ServiceUnavailable` when graph does not answer; without search the check is
+        degraded.
         """
         read = await self._graph.memories_of(space, memory_ids)
         memories = [each for each in read if each.side.kind in KINDS]
@@ -50,7 +57,9 @@ class CheckWritten:
             exam.coverage.skipped[UNASKED] += len(without_episodic(memories)[0])
         # Recording is idempotent by pair and versions: a repeated check records nothing new.
         findings = await in_groups(self._graph, space, exam.findings)
-        found, token = await record(self._graph, space, uuid4().hex, findings)
+        found, token = await record(
+            self._graph, space, uuid4().hex, findings, session_id=session_id
+        )
         exam.coverage.recorded = sum(each.is_new for each in found)
         shown = [each for each in found if each.is_shown]
         return CheckAnswer(exam.coverage, shown, token=token)

@@ -87,7 +87,7 @@ class Detect:
                 found = await not_reviewed(self._graph, space, batch)
             else:
                 found, summary.token = await record(
-                    self._graph, space, request.request_id, batch, start
+                    self._graph, space, request.request_id, batch, first=start
                 )
             for each in found:
                 if each.is_shown:

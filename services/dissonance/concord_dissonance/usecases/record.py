@@ -97,19 +97,26 @@ async def in_groups(
 
 
 async def record(
-    graph: GraphClient, space: str, run_id: str, findings: Sequence[Finding], first: int = 0
+    graph: GraphClient,
+    space: str,
+    run_id: str,
+    findings: Sequence[Finding],
+    *,
+    first: int = 0,
+    session_id: str = "",
 ) -> tuple[list[Found], str]:
     """Record a run's findings, in batches whose request ids are the same for a repeated run.
 
-    `first`: how many findings the run has recorded before, a multiple of `BATCH`. Returns each
-    finding with its record, and a freshness token, which is empty without findings.
+    `first`: how many findings the run has recorded before, a multiple of `BATCH`. `session_id`: the
+    session at whose end it ran. Returns each finding with its record, and a freshness token, which
+    is empty without findings.
     """
     found: list[Found] = []
     token = ""
     for start in range(0, len(findings), BATCH):
         own_id = repeated_id(run_id, first + start)
         batch = findings[start : start + BATCH]
-        recorded, token = await graph.record(space, own_id, batch, run_id)
+        recorded, token = await graph.record(space, own_id, batch, run_id, session_id)
         found += [Found(*each) for each in zip(batch, recorded, strict=True)]
     return found, token
 

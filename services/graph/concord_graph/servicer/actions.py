@@ -102,11 +102,7 @@ class Actions:
     def record_conflicts(
         self, request: conflict_pb2.RecordConflictsRequest
     ) -> Command[ConflictsRecorded]:
-        found = [
-            conflict_messages.finding(each, f"findings[{place}]", request.run_id)
-            for place, each in enumerate(request.findings)
-        ]
-        return partial(conflicts.record_conflicts, findings=found)
+        return partial(conflicts.record_conflicts, findings=conflict_messages.findings(request))
 
     def review_conflict(self, request: conflict_pb2.ReviewConflictRequest) -> Command[Written]:
         return partial(

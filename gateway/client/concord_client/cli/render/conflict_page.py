@@ -130,6 +130,7 @@ def whole(conflict: conflict_pb2.Conflict) -> list[RenderableType]:
         ("recorded", f"{when(conflict.create_time)} by {conflict.author}"),
         ("run", conflict.run_id),
         ("group", conflict.group_id),
+        ("session", conflict.session_id),
         ("reviewed by", conflict.reviewed_by),
         ("because", conflict.context),
         ("etag", conflict.etag),

@@ -423,6 +423,7 @@ class Conflict(_message.Message):
     RUN_ID_FIELD_NUMBER: _builtins.int
     IS_TEXT_FINDING_FIELD_NUMBER: _builtins.int
     GROUP_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id (UUIDv7), given by Concord."""
     conflict_class: Global___ConflictClass.ValueType
@@ -463,6 +464,8 @@ class Conflict(_message.Message):
     """Of a finding of text: the group of findings that the same rule made of the same statements, each of which shares a
     side with another one; empty otherwise.
     """
+    session_id: _builtins.str
+    """The session at whose end it was found; empty if it was found otherwise."""
     @_builtins.property
     def first(self) -> Global___ConflictSide:
         """The side with the smaller id."""
@@ -508,10 +511,11 @@ class Conflict(_message.Message):
         run_id: _builtins.str = ...,
         is_text_finding: _builtins.bool = ...,
         group_id: _builtins.str = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "first", b"first", "modify_time", b"modify_time", "resolution", b"resolution", "second", b"second"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "confidence", b"confidence", "conflict_class", b"conflict_class", "context", b"context", "contradicts_id", b"contradicts_id", "create_time", b"create_time", "etag", b"etag", "first", b"first", "group_id", b"group_id", "id", b"id", "is_text_finding", b"is_text_finding", "judge", b"judge", "modify_time", b"modify_time", "older_id", b"older_id", "resolution", b"resolution", "reviewed_by", b"reviewed_by", "rule", b"rule", "run_id", b"run_id", "second", b"second", "severity", b"severity", "state", b"state", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "confidence", b"confidence", "conflict_class", b"conflict_class", "context", b"context", "contradicts_id", b"contradicts_id", "create_time", b"create_time", "etag", b"etag", "first", b"first", "group_id", b"group_id", "id", b"id", "is_text_finding", b"is_text_finding", "judge", b"judge", "modify_time", b"modify_time", "older_id", b"older_id", "resolution", b"resolution", "reviewed_by", b"reviewed_by", "rule", b"rule", "run_id", b"run_id", "second", b"second", "session_id", b"session_id", "severity", b"severity", "state", b"state", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -604,10 +608,13 @@ class RecordConflictsRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     FINDINGS_FIELD_NUMBER: _builtins.int
     RUN_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     run_id: _builtins.str
     """The run that found them; empty = none."""
+    session_id: _builtins.str
+    """The session at whose end they were found; empty = found otherwise."""
     @_builtins.property
     def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Finding]:
         """The findings, each pair once."""
@@ -618,10 +625,11 @@ class RecordConflictsRequest(_message.Message):
         request_id: _builtins.str = ...,
         findings: _abc.Iterable[Global___Finding] | None = ...,
         run_id: _builtins.str = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["findings", b"findings", "request_id", b"request_id", "run_id", b"run_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["findings", b"findings", "request_id", b"request_id", "run_id", b"run_id", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -196,12 +196,20 @@ class GraphClient:
         return frozenset().union(*(each for each in ends if memory_id in each)) - {memory_id}
 
     async def record(
-        self, space: str, request_id: str, findings: Sequence[Finding], run_id: str
+        self,
+        space: str,
+        request_id: str,
+        findings: Sequence[Finding],
+        run_id: str,
+        session_id: str = "",
     ) -> tuple[Sequence[conflict_pb2.RecordedFinding], str]:
         """Records at most 500 findings of a run, and returns the result of each, and a freshness
-        token."""
+        token. `session_id`: the session at whose end they were found."""
         request = conflict_pb2.RecordConflictsRequest(
-            request_id=request_id, findings=map(messages.finding, findings), run_id=run_id
+            request_id=request_id,
+            findings=map(messages.finding, findings),
+            run_id=run_id,
+            session_id=session_id,
         )
         reply = await self._call(space, self._conflicts.RecordConflicts, request)
         return reply.findings, reply.token
@@ -211,6 +219,11 @@ class GraphClient:
     ) -> Sequence[conflict_pb2.Conflict]:
         """Potential and confirmed conflicts with a side among these items; empty: of all items."""
         return await self._conflicts_in(space, _OPEN, item_ids)
+
+    async def conflict(self, space: str, conflict_id: str) -> conflict_pb2.Conflict:
+        """A conflict; empty if there is none of this id."""
+        request = conflict_pb2.GetConflictRequest(id=conflict_id)
+        return (await self._call(space, self._conflicts.GetConflict, request)).conflict
 
     async def known(
         self, space: str, item_ids: Sequence[str]
