@@ -74,13 +74,14 @@ RISES: list[tuple[str, int, str]] = [
     ("deploy/embedded", 1, "a secret is written where its folder is, and makes none"),
     ("tests", 215, "what a last reading missed: reviews, isolation, refusals, backups"),
     ("tools", 5, "these five lines"),
-    ("protos/concord", 45, "findings by rule and group, and dismissed by these"),
-    ("gateway/client", 65, "a check's findings are shown, and dismissed, by rule and group"),
-    ("gateway/mcp_server", 15, "an agent dismisses many findings at once"),
+    ("protos/concord", 50, "findings by rule and group, and dismissed by these"),
+    ("gateway/client", 75, "a check's findings are shown, and dismissed, by rule and group"),
+    ("gateway/mcp_server", 20, "an agent dismisses many findings at once"),
     ("services/dissonance", 300, "groups of findings; diaries left out; one proposal a pair"),
     ("services/graph", 35, "conflicts have groups and sessions, and are dismissed by these"),
-    ("tests", 410, "findings by rule and group, diaries, and one proposal a pair"),
-    ("tools", 6, "these six lines"),
+    ("services/governance", 115, "a proposal's summary names its items"),
+    ("tests", 530, "findings by rule and group, diaries, one proposal a pair, summaries"),
+    ("tools", 7, "these seven lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

@@ -326,6 +326,11 @@ async def test_the_same_words_are_merged_and_amend_nothing(live: World, party: P
         (merge,) = await eventually(lambda: waiting(party))
         (edit,) = await home.amendments(new)
 
+        asked = proposal_pb2.ListProposalsRequest(with_summaries=True)
+        (listed,) = (await party.proposals.ListProposals(asked)).proposals
+
+        said = "'The budget of the Apollo project is 40,000 euros a year.'"
+        assert listed.summary == f"{said} becomes one with {said}"
         assert merge.kind == proposal_pb2.PROPOSAL_KIND_MERGE
         assert edit.proposal_number == 0
         assert [each.id for each in await waiting(party)] == [merge.id]

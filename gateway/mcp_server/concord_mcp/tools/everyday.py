@@ -270,6 +270,7 @@ def _pending(request: Any) -> None:
     request.statuses.extend(
         [proposal_pb2.PROPOSAL_STATUS_PENDING, proposal_pb2.PROPOSAL_STATUS_PENDING_REVIEW]
     )
+    request.with_summaries = True
 
 
 SMF_PENDING_PROPOSALS = Tool(
@@ -288,7 +289,7 @@ SMF_PENDING_PROPOSALS = Tool(
                 "kind": "kind",
                 "level": "approval_level",
                 "proposer": "proposer",
-                "says": "framing.neutral_summary",
+                "says": "summary",
                 "expires": "expire_time",
                 "note": "note",
             },
