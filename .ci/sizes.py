@@ -61,7 +61,7 @@ RISES: list[tuple[str, int, str]] = [
     ("services/search", 4, "its errors of the start have one name: deploy knew each"),
     ("gateway/client", 3, "two steps of a review are functions: they were methods"),
     ("gateway/client", 158, "commands import messages when they run: help starts at once"),
-    ("tools", 7, "these seven lines"),
+    ("tools", 6, "these six lines"),
     ("services/graph", 710, "how items stand is decided and kept at the write: reads did it"),
     ("services/libs/stores", 8, "a database of the schema before is converted"),
     ("tests", 740, "each write leaves what would be worked out anew, on former data too"),
@@ -77,6 +77,14 @@ RISES: list[tuple[str, int, str]] = [
     ("services/libs/reading", 170, "reads sentences (issue 32), where judges had words"),
     ("tests", 180, "that the parser is the one expected, and what it reads: issue 32"),
     ("tools", 3, "these three lines"),
+    ("protos/concord", 50, "findings by rule and group, and dismissed by these"),
+    ("gateway/client", 75, "a check's findings are shown, and dismissed, by rule and group"),
+    ("gateway/mcp_server", 20, "an agent dismisses many findings at once"),
+    ("services/dissonance", 300, "groups of findings; diaries left out; one proposal a pair"),
+    ("services/graph", 35, "conflicts have groups and sessions, and are dismissed by these"),
+    ("services/governance", 115, "a proposal's summary names its items"),
+    ("tests", 530, "findings by rule and group, diaries, one proposal a pair, summaries"),
+    ("tools", 7, "these seven lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -94,7 +102,6 @@ LINES: dict[str, int] = {
     "tests/adversary/test_governance_guards.py": 900,
     "tests/contract/cases/contract_homes.py": 650,
     "tests/e2e/test_access.py": 550,
-    "tests/e2e/test_mcp_arguments.py": 450,
     "tests/e2e/test_search_service.py": 700,
     "tests/e2e/test_signing_page.py": 450,
     "tests/governed/governed_world.py": 500,

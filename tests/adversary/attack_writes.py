@@ -292,7 +292,7 @@ async def decides_about_conflicts(it: Attack) -> None:
             resolve(resolution_type=2, superseded_id=gives_way, **named),  # type: ignore[arg-type]
         ),
         (service.ReopenConflict, conflict_pb2.ReopenConflictRequest(**named)),
-        (service.DismissRun, conflict_pb2.DismissRunRequest(run_id="raid")),
+        (service.DismissConflicts, conflict_pb2.DismissConflictsRequest(run_id="raid")),
     )
     method, request = it.chance.choice(tries)
     request.request_id = request_id()

@@ -1,15 +1,16 @@
 """A memory that edits a former one a little: AMENDS is proposed after the write (T6)."""
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import lineage_pb2, memory_pb2
+from concord.graph.v1 import lineage_pb2, memory_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from concord_dissonance.usecases import follow, suggestions
 from dissonance_over_graph import Dissonant, Space, dissonant, waiting
 from google.protobuf.timestamp_pb2 import Timestamp
-from governed_world import DAY, START, STATUS, Party, World, eventually, refused, request_id
+from governed_world import AGENT, DAY, START, STATUS, Party, World, eventually, refused, request_id
 from writing import to_erase, to_forget, to_update_memory
 
 BUDGET = "The budget of the Apollo project is 40,000 euros a year."
@@ -256,6 +257,83 @@ async def test_a_conflict_withdraws_no_suggestion(live: World, party: Party) -> 
         both = await eventually(lambda: waiting(party), lambda there: len(there) > 1)
 
         assert suggested.id in {each.id for each in both}
+
+
+def costs(project: str, amount: str) -> dict[str, object]:
+    """Return what a budget states as a fact."""
+    return {"facts": [type_pb2.Fact(subject=project, relation="COSTS", object=amount)]}
+
+
+async def declare_costs(home: Space) -> None:
+    """Say that the two amounts exclude each other; neither succeeds the other."""
+    amounts = relation_pb2.ExclusiveSet(names=["40,000", "45,000"])
+    await home.declare(
+        "COSTS", functional=False, exclusive_sets=relation_pb2.ExclusiveSets(sets=[amounts])
+    )
+
+
+async def test_a_pair_that_has_a_suggestion_gets_no_other_proposal(
+    live: World, party: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D7 T6 V1 What disagrees in the facts that the two state is proposed once it has ended."""
+    monkeypatch.setattr(follow, "AGAIN", 0.1)
+    async with dissonant(live) as works:
+        home = works.space()
+        await home.add(BUDGET, **costs("Apollo", "40,000"))
+        await home.add(RAISED, **costs("Apollo", "45,000"))
+        (edit,) = await eventually(lambda: waiting(party))
+        await declare_costs(home)
+        (found,) = (await home.detect()).conflicts
+        await asyncio.sleep(3 * follow.TOGETHER)
+
+        assert [each.id for each in await waiting(party)] == [edit.id]
+        await party.reject(edit, AGENT)
+        (of_facts,) = await eventually(lambda: waiting(party))
+        assert of_facts.action.review_conflict.conflict_id == found.id
+
+
+async def test_a_pair_that_disagrees_gets_no_suggestion(live: World, party: Party) -> None:
+    """D7 T6 V1 The proposal of what disagrees in their facts waits already; others get theirs."""
+    async with dissonant(live, follow=False) as works:
+        home = works.space()
+        await declare_costs(home)
+        said = {}
+        for name in ("Apollo", "Vega"):
+            await home.add(BUDGET.replace("Apollo", name), **costs(name, "40,000"))
+            new = await home.add(RAISED.replace("Apollo", name), **costs(name, "45,000"))
+            said[name] = new
+        (found, *_) = [
+            each for each in (await home.detect()).conflicts if "Apollo" in each.first.statement
+        ]
+        async with dissonant(live, with_search=False):
+            await eventually(lambda: waiting(party), lambda there: len(there) == 2)
+            vega = [each for each in await waiting(party) if found.id not in str(each.action)]
+            await party.reject(vega[0], AGENT)
+        edits = await home.amendments(*said.values())
+
+    assert {each.newer_id: bool(each.proposal_number) for each in edits} == {
+        said["Apollo"].id: False,
+        said["Vega"].id: True,
+    }
+
+
+async def test_the_same_words_are_merged_and_amend_nothing(live: World, party: Party) -> None:
+    """D7 T6 V1 Other spaces between them make no second proposal of the pair."""
+    async with dissonant(live) as works:
+        home = works.space()
+        await home.add(BUDGET)
+        new = await home.add(BUDGET.replace(" ", "  ", 1))
+        (merge,) = await eventually(lambda: waiting(party))
+        (edit,) = await home.amendments(new)
+
+        asked = proposal_pb2.ListProposalsRequest(with_summaries=True)
+        (listed,) = (await party.proposals.ListProposals(asked)).proposals
+
+        said = "'The budget of the Apollo project is 40,000 euros a year.'"
+        assert listed.summary == f"{said} becomes one with {said}"
+        assert merge.kind == proposal_pb2.PROPOSAL_KIND_MERGE
+        assert edit.proposal_number == 0
+        assert [each.id for each in await waiting(party)] == [merge.id]
 
 
 async def test_few_suggestions_wait_beside_the_findings(live: World, party: Party) -> None:

@@ -66,6 +66,24 @@ async def test_a_finding_opens_its_proposal_once(works: Dissonant, party: Party)
         assert other.action.review_conflict.conflict_id != found.id
 
 
+async def test_a_list_says_what_it_is_about(works: Dissonant, party: Party) -> None:
+    """V9 In its items' words, on request; the briefing too. Nothing of it is signed."""
+    home = works.space()
+    await two_homes(home)
+    await home.detect()
+    (proposal,) = await many(party, 1)
+    asked = proposal_pb2.ListProposalsRequest(with_summaries=True)
+    (listed,) = (await party.proposals.ListProposals(asked)).proposals
+    (line,) = (await party.proposals.GetBriefing(proposal_pb2.GetBriefingRequest())).proposals
+
+    assert (
+        listed.summary == line.summary == "'Ada LIVES_IN Berlin' and 'Ada LIVES_IN Paris' disagree"
+    )
+    assert proposal.summary == ""
+    assert "Berlin" not in listed.framing.neutral_summary
+    assert b"Berlin" not in listed.canonical
+
+
 async def test_executing_it_decides_the_conflict(works: Dissonant, party: Party) -> None:
     """D7 The agent's consent alone suffices between descriptive sides."""
     home = works.space()

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 import pytest_asyncio
+from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, feed_pb2, session_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_dissonance.clients.graph.feed_client import FeedClient
@@ -19,6 +20,8 @@ REFLECTION = type_pb2.MEMORY_KIND_REFLECTION
 MEMORY = type_pb2.ITEM_KIND_MEMORY
 PENDING = STATUS.PROPOSAL_STATUS_PENDING
 MINUTE = 60 * SECOND
+SESSION_END = proposal_pb2.PROPOSAL_TRIGGER_SESSION_END
+DISSONANCE = proposal_pb2.PROPOSAL_TRIGGER_DISSONANCE
 
 
 @pytest.fixture(autouse=True)
@@ -79,6 +82,30 @@ async def test_the_end_of_a_session_shows_what_it_disagrees_with(
     assert {each.id for each in await found(home, 2)} == {each.id for each in reply.conflicts}
     assert reply.coverage.recorded == 2
     assert await ends(party) == ["talk"]
+
+
+async def test_what_a_sessions_end_finds_says_so(works: Dissonant, party: Party) -> None:
+    """V1 D7 M7 Its proposal has the trigger and the session; what a check finds later has not."""
+    home = works.space()
+    await home.declare("LIVES_IN")
+    for who in ("Ada", "Bob"):
+        await home.edge(who, "LIVES_IN", "Berlin")
+    party.clock.pass_(2 * MINUTE)
+    await home.add("Ada moved.", session_id="talk", facts=[fact("Ada", "LIVES_IN", "Paris")])
+    (ended,) = (await home.end_session("talk")).conflicts
+    (of_end,) = await eventually(lambda: waiting(party))
+    await home.edge("Bob", "LIVES_IN", "Paris")
+    await home.detect()
+    both = await eventually(lambda: waiting(party), lambda there: len(there) == 2)
+    (of_check,) = [each for each in both if each.id != of_end.id]
+
+    assert of_end.action.review_conflict.conflict_id == ended.id
+    assert (of_end.trigger, of_end.session_id) == (SESSION_END, "talk")
+    assert of_end.framing.detected.startswith("When a session ended, ")
+    assert (of_check.trigger, of_check.session_id) == (DISSONANCE, "")
+    sessions = {each.id: each.session_id for each in (await home.listed()).conflicts}
+    assert sorted(sessions.values()) == ["", "talk"]
+    assert sessions[ended.id] == "talk"
 
 
 async def test_texts_are_not_compared_unasked_after_a_write(works: Dissonant, party: Party) -> None:

@@ -313,32 +313,6 @@ async def test_a_search_that_weighs_is_told_whether_it_helped(system: Running) -
     assert unknown["reason"] == "ERROR_REASON_ITEM_NOT_FOUND"
 
 
-async def test_the_whole_memory_is_checked_and_two_items_resolved(system: Running) -> None:
-    """W3 D6 `detect_contradictions` counts, `list_conflicts` shows, `resolve_dissonance` takes a
-    conflict or the two that disagree, and not both."""
-    said = ("The ferry runs on Sundays.", "The ferry does not run on Sundays.")
-    async with over_http(system, ALL) as agent:
-        ids = [told(await agent.call_tool("add_memory", {"content": c}))["id"] for c in said]
-        check = told(await agent.call_tool("detect_contradictions", {"full": True}))
-        listed = told(await agent.call_tool("list_conflicts", {"item_ids": ids}))["conflicts"]
-        how = {"resolution_type": "CONTRADICTION", "superseded_id": ids[0]}
-        both = {"item_ids": ids, "conflict_id": listed[0]["id"]}
-        refusals = [
-            error(await agent.call_tool("resolve_dissonance", how | wrong))
-            for wrong in (both, {}, {"item_ids": ids[:1]}, {"item_ids": ids[:1] * 2})
-        ]
-        resolved = told(await agent.call_tool("resolve_dissonance", how | {"item_ids": ids}))
-
-    assert check["status"] == "COMPLETE"
-    assert check["findings"]["CONTRADICTION"] >= 1
-    assert [each["class"] for each in listed] == ["CONTRADICTION"]
-    assert [each["fields"][0]["argument"] for each in refusals] == [
-        *("conflict_id", "conflict_id", "item_ids", "item_ids"),
-    ]
-    assert resolved["conflict"]["id"] == listed[0]["id"]
-    assert resolved["conflict"]["state"] == "RESOLVED"
-
-
 async def _episode(client: AsyncClient, number: int) -> None:
     request = episode_pb2.AddEpisodeRequest(
         request_id=str(uuid.uuid4()), query=f"Try {number}", reward=0.5, reflection="Slower."

@@ -318,6 +318,6 @@ async def test_the_briefing_lists_what_waits(live: World, party: Party) -> None:
 
     assert [line.number for line in found.proposals] == [2, 1]
     assert list(found.proposals[1].missing_slots) == [type_pb2.SLOT_HUMAN]
-    assert found.proposals[1].summary == first.framing.neutral_summary
+    assert found.proposals[1].summary == "'agent VALUES honesty' is added"
     live.clock.pass_(48 * HOUR)
     assert not (await party.proposals.GetBriefing(proposal_pb2.GetBriefingRequest())).proposals

@@ -2,7 +2,7 @@
 memories that try to rule the judges change nothing beside them (D11)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 import pytest
 import pytest_asyncio
@@ -179,6 +179,26 @@ async def test_a_check_around_a_node_is_bounded_as_well(works: Dissonant) -> Non
     assert (whole.coverage.recorded, whole.coverage.unrecorded) == (2, 0)
 
 
+async def test_a_check_counts_its_findings_by_rule(works: Dissonant) -> None:
+    """D3 D5 The rule with the most first, and how many of each stand in the record."""
+    home = works.space()
+    await pairs(home, 3)
+    await home.declare("LIVES_IN")
+    for city in ("Berlin", "Paris"):
+        await home.edge("Ada", "LIVES_IN", city)
+
+    def counted(rules: Sequence[pb.RuleFindings]) -> list[tuple[str, int, int]]:
+        return [(each.rule, each.found_count, each.recorded_count) for each in rules]
+
+    bounded = (await home.detect(most_text=2)).summary
+    assert counted(bounded.rules) == [("negation", 3, 0), ("two-values", 1, 1)]
+    assert counted((await home.check("Ada")).rules) == [("two-values", 1, 1)]
+    assert counted((await home.detect()).summary.rules) == [
+        ("negation", 3, 3),
+        ("two-values", 1, 1),
+    ]
+
+
 async def test_a_run_is_dismissed_whole(works: Dissonant) -> None:
     """D5 C1 By the request id of the check; in several requests to graph, and idempotent."""
     home = works.space()
@@ -187,11 +207,13 @@ async def test_a_run_is_dismissed_whole(works: Dissonant) -> None:
     await home.add("The bridge is open to lorries.")
     await home.add("The bridge is not open to lorries.")
     (other,) = [each for each in (await home.detect()).conflicts if each.run_id != "first-run"]
-    request = pb.DismissRunRequest(request_id=request_id(), run_id="first-run", context="wrong")
+    request = pb.DismissConflictsRequest(
+        request_id=request_id(), run_id="first-run", context="wrong"
+    )
 
     assert len((await home.listed(run_id="first-run")).conflicts) == 3
-    done = await home.dissonance.DismissRun(request)
-    again = await home.dissonance.DismissRun(request)
+    done = await home.dissonance.DismissConflicts(request)
+    again = await home.dissonance.DismissConflicts(request)
 
     assert (done.dismissed_count, done.left_count) == (3, 0)
     assert done == again
@@ -200,6 +222,56 @@ async def test_a_run_is_dismissed_whole(works: Dissonant) -> None:
     assert states.pop(other.id) == POTENTIAL
     assert set(states.values()) == {DISMISSED}
     assert {each.id for each in (await home.detect()).conflicts} == {other.id}
+
+
+async def test_a_group_is_dismissed_and_a_later_finding_joins_it(works: Dissonant) -> None:
+    """D3 D5 One memory that others contradict makes one group; other findings stay."""
+    home = works.space()
+    await home.add("The bridge of Rhune is open to lorries.")
+    await home.add("The bridge of Rhune is not open to lorries.")
+    await pairs(home, 1)
+    first = (await home.detect()).conflicts
+    await home.add("The bridge of Rhune isn't open to lorries.")
+    later = (await home.detect(full=False)).conflicts
+    (group,) = {each.group_id for each in later}
+    request = pb.DismissConflictsRequest(request_id=request_id(), group_id=group, context="wrong")
+    done = await home.dissonance.DismissConflicts(request)
+
+    assert len({each.group_id for each in first}) == len(first) == 2
+    assert group in {each.group_id for each in first}
+    assert (done.dismissed_count, done.left_count) == (2, 0)
+    assert done == await home.dissonance.DismissConflicts(request)
+    states = {each.group_id: each.state for each in (await home.listed()).conflicts}
+    assert states.pop(group) == DISMISSED
+    assert [*states.values()] == [POTENTIAL]
+    by_rule = pb.DismissConflictsRequest(request_id=request_id(), rule="negation")
+    assert (await home.dissonance.DismissConflicts(by_rule)).dismissed_count == 1
+
+
+async def test_what_is_episodic_is_not_compared_and_counted(works: Dissonant) -> None:
+    """D3 In every check; facts that it states are compared all the same."""
+    home = works.space()
+    await home.ask_for_texts()
+    await home.declare("LIVES_IN")
+    await home.edge("Ada", "LIVES_IN", "Rome")
+    cities = [type_pb2.Fact(subject="Ada", relation=r, object="Bonn") for r in ("IN", "LIVES_IN")]
+    file = type_pb2.Source(file="days/2024-05-01.md")
+    await home.add(OPEN, facts=cities[:1], session_id="s")
+    await home.add(CLOSED, facts=cities, session_id="s", sources=[file])
+    await home.add(CLOSED, kind=type_pb2.MEMORY_KIND_JOURNAL, session_id="s")
+    full = await home.detect(dry_run=True)
+    ended = await home.end_session("s")
+    around = await home.check("Ada", dry_run=True)
+    await home.detect()
+    await home.add("It rained.", sources=[file])
+    later = await home.detect(full=False)
+
+    for covered in (full.summary.coverage, ended.coverage):
+        assert dict(covered.skipped) == {"DATED_NOTE": 1, "JOURNAL": 1}
+    for covered in (around.coverage, later.summary.coverage):
+        assert dict(covered.skipped) == {"DATED_NOTE": 1}
+    for found in (full.conflicts, ended.conflicts, around.conflicts):
+        assert [each.judge for each in found] == [conflict_pb2.JUDGE_STRUCTURAL]
 
 
 async def written(space: Space) -> list[str]:

@@ -165,6 +165,7 @@ def test_many_findings_of_text_are_recorded_only_when_it_was_said_so(
     assert refused.stdout.splitlines()[0].endswith("; 0 recorded.")
     assert "21 findings in texts were not recorded: that is more than 20." in refused.stderr
     assert "concord check --yes" in refused.stderr
+    assert "negation: 21 findings, 0 recorded" in refused.stdout
     assert "... and 18 more that are not recorded." in refused.stdout
     read = Parse(in_json.stdout, CheckDissonanceResponse())
     assert (read.coverage.recorded, read.coverage.unrecorded) == (0, 21)
@@ -196,14 +197,40 @@ def test_a_run_that_recorded_nothing_is_not_found(concord: CommandLine, unique: 
 def test_yes_answers_beforehand(concord: CommandLine, tmp_path: Path, unique: Unique) -> None:
     """W4 C1 For scripts; a check that records nothing new then asks for nothing."""
     node = _many(concord, tmp_path, unique)
+    recorded = concord.done("check", node, "--yes")
 
-    assert concord.done("check", node, "--yes").splitlines()[0].endswith("; 21 recorded.")
+    assert recorded.splitlines()[0].endswith("; 21 recorded.")
+    assert "negation: 21 findings, 21 recorded" in recorded
+    assert "To dismiss them all: concord dismiss --rule negation" in recorded
     assert concord.done("check", node).splitlines()[0].endswith("; 0 recorded.")
 
 
-def test_a_conflict_or_a_run_is_dismissed(concord: CommandLine) -> None:
-    """W4 Exactly one of the two is named; an etag goes with a conflict."""
-    for words in ((), ("c", "--run", "r"), ("--run", "r", "--etag", "e")):
+def test_a_group_or_a_rule_is_dismissed(concord: CommandLine, unique: Unique) -> None:
+    """W4 D5 A check names both; a group has what one memory made, a rule all that is left."""
+    node = unique("Bo")
+    for number, word in enumerate(("", "not ", "never ")):
+        said = f"The {node}gate of {node} is {word}open on Sunday."
+        concord.done("add", said, "--fact", f"{node}|SAID_{number}|it")
+    shown = concord.done("check", node)
+    (found, *_) = concord.reply(ListConflictsResponse, "conflicts").conflicts
+    by_group = concord.done("dismiss", "--group", found.group_id)
+
+    assert f"2 of these hang together: concord dismiss --group {found.group_id}" in shown
+    assert found.group_id in concord.done("conflict", found.id)
+    assert by_group == f"Dismissed 2 conflicts of group {found.group_id}.\n"
+    assert (
+        concord.done("dismiss", "--rule", "no-rule") == "Dismissed 0 conflicts of rule no-rule.\n"
+    )
+
+
+def test_what_is_dismissed_is_named_once(concord: CommandLine) -> None:
+    """W4 A conflict, a run, a rule or a group; an etag goes with a conflict."""
+    for words in (
+        (),
+        ("c", "--run", "r"),
+        ("--rule", "r", "--group", "g"),
+        ("--run", "r", "--etag", "e"),
+    ):
         assert concord("dismiss", *words).exit_code == 2
 
 

@@ -269,8 +269,11 @@ def test_what_a_check_recorded_is_dismissed_at_once(concord: Concord, disputed: 
     """D5 W4 By the run that recorded it."""
     assert disputed.run_id
     assert [each.id for each in concord.conflicts(run_id=disputed.run_id)] == [disputed.id]
-    done = concord.dismiss_run(disputed.run_id, because="noise")
+    done = concord.dismiss_all(run_id=disputed.run_id, because="noise")
     assert (done.dismissed, done.left) == (1, 0)
+    assert concord.dismiss_all(rule="no-such-rule").dismissed == 0
+    with pytest.raises(concord_client.FieldInvalid):
+        concord.dismiss_all(rule="negation", group_id="g")
     assert not concord.conflicts(run_id=disputed.run_id).items
 
 

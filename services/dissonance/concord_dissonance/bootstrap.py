@@ -1,6 +1,8 @@
 """Assembles dissonance: the only module that knows every part."""
 
+import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from concord.dissonance.v1 import (
@@ -51,7 +53,7 @@ from concord_dissonance.usecases.idle import END_IDLE, EndIdleSessions
 from concord_dissonance.usecases.proposals import Proposals
 from concord_dissonance.usecases.recurring import ProposeRecurring
 from concord_dissonance.usecases.reviews import Reviews
-from concord_dissonance.usecases.suggestions import Suggestions
+from concord_dissonance.usecases.suggestions import Proposing, Suggestions
 from concord_dissonance.usecases.triggers import Triggers
 
 START_ERRORS = (JudgeUnavailable,)
@@ -95,14 +97,15 @@ class DissonanceApp:
         budgets = _budgets(addresses, graph, self._spend, clock)
         models = self._models = AskModels(self._judges, budgets, addresses.llm_spaces, clock)
         examine = Examine(search, self._workers, models)
-        suggestions = Suggestions(governance, log)
+        proposing: Proposing = defaultdict(asyncio.Lock)
+        suggestions = Suggestions(graph, governance, proposing, log)
         amendments = Amendments(graph, search, suggestions)
         check_written = CheckWritten(graph, search, examine)
         recurring = ProposeRecurring(graph, sessions, governance, suggestions)
         end_session = EndSession(sessions, callers, check_written, recurring)
         self._follow = Follow(
             feed=feed,
-            proposals=Proposals(graph, governance, log),
+            proposals=Proposals(graph, governance, proposing, log),
             triggers=Triggers(
                 graph=graph,
                 feed=feed,

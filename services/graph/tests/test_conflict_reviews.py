@@ -254,12 +254,17 @@ async def found_in(home: Calls, run_id: str, *findings: pb.Finding) -> list[pb.R
     return list((await home.conflict.RecordConflicts(request)).findings)
 
 
-async def dismiss(home: Calls, run_id: str, request_id: str = "") -> pb.DismissRunResponse:
-    """Dismiss a run."""
-    request = pb.DismissRunRequest(
-        request_id=request_id or home.request_id(), run_id=run_id, context="a bad rule"
+async def dismiss(
+    home: Calls, run_id: str = "", request_id: str = "", **by: str
+) -> pb.DismissConflictsResponse:
+    """Dismiss a run, or what else is named."""
+    by = {"run_id": run_id} if run_id else by
+    request = pb.DismissConflictsRequest(
+        request_id=request_id or home.request_id(),
+        context="a bad rule",
+        **by,  # type: ignore[arg-type] # by name
     )
-    return await home.conflict.DismissRun(request)
+    return await home.conflict.DismissConflicts(request)
 
 
 async def pairs(home: Calls, count: int) -> list[tuple[Item, Item]]:
@@ -298,11 +303,39 @@ async def test_a_run_is_dismissed_whole_and_nothing_else(home: Calls) -> None:
     dismissed = await get(home, kept[1].conflict_id)
     assert (dismissed.context, dismissed.reviewed_by) == ("a bad rule", "agent-1")
     methods = [each.method for each in await home.operations(item_id=dismissed.id)]
-    assert methods == ["DismissRun", "RecordConflicts"]
+    assert methods == ["DismissConflicts", "RecordConflicts"]
     reopened = await reopen(home, dismissed)
     assert (reopened.state, reopened.run_id) == (POTENTIAL, "run-1")
     assert await dismiss(home, "run-1", "again") == done
     assert (await dismiss(home, "no-such-run")).dismissed_count == 0
+
+
+async def test_findings_of_text_are_dismissed_by_rule_or_group(home: Calls) -> None:
+    """D5 Of every run; a typed fact's finding by a rule of that name stays, as do other rules'."""
+    made = await pairs(home, 6)
+    text = {"judge": pb.JUDGE_LEXICAL, "rule": "number"}
+    kept = await found_in(
+        home,
+        "run-1",
+        finding(*made[0], **text, group_id="g"),
+        finding(*made[1], **text, group_id="g"),
+        finding(*made[2], **text, group_id="h"),
+        finding(*made[3], judge=pb.JUDGE_LEXICAL, rule="date"),
+        finding(*made[4], judge=pb.JUDGE_STRUCTURAL, rule="number"),
+    )
+    kept += await found_in(home, "run-2", finding(*made[5], **text))
+
+    async def states() -> list[int]:
+        return [(await get(home, each.conflict_id)).state for each in kept]
+
+    by_group = await dismiss(home, request_id="once", group_id="g")
+    assert (by_group.dismissed_count, by_group.is_complete) == (2, True)
+    assert await states() == [DISMISSED] * 2 + [POTENTIAL] * 4
+    assert (await dismiss(home, rule="number")).dismissed_count == 2
+    assert await states() == [*[DISMISSED] * 3, POTENTIAL, POTENTIAL, DISMISSED]
+    assert (await get(home, kept[2].conflict_id)).group_id == "h"
+    assert await dismiss(home, request_id="once", group_id="g") == by_group
+    assert (await dismiss(home, group_id="no-such-group")).dismissed_count == 0
 
 
 async def test_a_large_run_takes_several_requests(

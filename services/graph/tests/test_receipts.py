@@ -12,6 +12,7 @@ from concord_graph.ports import (
     BatchAdded,
     Cascaded,
     ChangeApplied,
+    ConflictsDismissed,
     ConflictsRecorded,
     FindingOutcome,
     GaveWay,
@@ -25,7 +26,6 @@ from concord_graph.ports import (
     Recorded,
     Ref,
     Result,
-    RunDismissed,
     SessionEnded,
     TurnsAppended,
     WorkingMemoryPut,
@@ -53,7 +53,7 @@ RESULTS: list[Result] = [
     *(WorkingMemoryPut(ENTRIES[0], ENTRIES[1:]), WorkingMemoryRemoved(3)),
     *(MemoryErased(MEMORY, "receipt"), ItemsReverted((NODE, EDGE)), APPLIED, Acknowledged()),
     SessionEnded(Session("s", 1, 2, 3)),
-    RunDismissed(2, 1, is_complete=True),
+    ConflictsDismissed(2, 1, is_complete=True),
     ConflictsRecorded(
         (
             Recorded(FindingOutcome.CREATED, "c", ConflictState.POTENTIAL, "run"),

@@ -92,11 +92,11 @@ CONFLICT = {
         ),
         other=lambda home: _reopen(home, "another etag"),
     ),
-    "DismissRun": Contract(
-        request=lambda _: pb.DismissRunRequest(request_id="r", run_id="no-such"),
+    "DismissConflicts": Contract(
+        request=lambda _: pb.DismissConflictsRequest(request_id="r", run_id="no-such"),
         success=lambda reply, _: reply.is_complete and not reply.dismissed_count,
-        bad_input=(lambda _: pb.DismissRunRequest(request_id="r"), invalid("run_id")),
-        other=lambda _: pb.DismissRunRequest(request_id="r", run_id="another"),
+        bad_input=(lambda _: pb.DismissConflictsRequest(request_id="r"), invalid("by")),
+        other=lambda _: pb.DismissConflictsRequest(request_id="r", run_id="another"),
     ),
     "GetCheckSettings": Contract(
         request=lambda _: pb.GetCheckSettingsRequest(),

@@ -112,11 +112,11 @@ DISSONANCE = {
         on_record=frozenset({"ResolveConflict"}),
     ),
     # tests/e2e/test_text_findings.py has a run in which something was found.
-    "DismissRun": Contract(
-        request=lambda _: pb.DismissRunRequest(request_id="r", run_id="no-such"),
+    "DismissConflicts": Contract(
+        request=lambda _: pb.DismissConflictsRequest(request_id="r", run_id="no-such"),
         success=lambda reply, _: not reply.dismissed_count and not reply.left_count,
-        bad_input=(lambda _: pb.DismissRunRequest(request_id="r"), invalid("run_id")),
-        other=lambda _: pb.DismissRunRequest(request_id="r", run_id="another"),
+        bad_input=(lambda _: pb.DismissConflictsRequest(request_id="r"), invalid("by")),
+        other=lambda _: pb.DismissConflictsRequest(request_id="r", run_id="another"),
         on_record=frozenset(),
     ),
     "EndSession": Contract(

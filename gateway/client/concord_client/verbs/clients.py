@@ -116,7 +116,7 @@ class _Verbs:
     conflict = _Verb(conflict_steps.conflict)
     confirm = _Verb(conflict_steps.confirm)
     dismiss = _Verb(conflict_steps.dismiss)
-    dismiss_run = _Verb(conflict_steps.dismiss_run)
+    dismiss_all = _Verb(conflict_steps.dismiss_all)
     except_ = _Verb(conflict_steps.except_)
     reclassify = _Verb(conflict_steps.reclassify)
     reopen = _Verb(conflict_steps.reopen)

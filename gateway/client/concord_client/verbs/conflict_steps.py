@@ -91,12 +91,21 @@ def dismiss(conflict: things.Conflict | str, *, because: str = "") -> Step[thing
     return _review("DISMISS", conflict, because)
 
 
-def dismiss_run(run_id: str, *, because: str = "") -> Step[things.DismissedRun]:
-    """Dismiss all conflicts that one run of a check recorded and that nobody has reviewed."""
-    request = dissonance_pb2.DismissRunRequest(run_id=run_id, context=because)
+def dismiss_all(
+    *, run_id: str = "", rule: str = "", group_id: str = "", because: str = ""
+) -> Step[things.Dismissed]:
+    """Dismiss all conflicts of a run, a rule or a group that nobody has reviewed. Give one of them.
 
-    def read(reply: dissonance_pb2.DismissRunResponse) -> things.DismissedRun:
-        return things.DismissedRun(reply.dismissed_count, reply.left_count)
+    `run_id`: all that this run of a check recorded. `rule`, `group_id`: what was found in texts.
+    """
+    asked = {"run_id": run_id, "rule": rule, "group_id": group_id}
+    by = {name: value for name, value in asked.items() if value}
+    if len(by) != 1:
+        raise invalid("run_id", "is given, or a rule, or a group_id.")
+    request = dissonance_pb2.DismissConflictsRequest(context=because, **by)
+
+    def read(reply: dissonance_pb2.DismissConflictsResponse) -> things.Dismissed:
+        return things.Dismissed(reply.dismissed_count, reply.left_count)
 
     return Step(request, read, LONG_CHECK)
 

@@ -16,7 +16,8 @@ class Conflict:
     """Two items that disagree, as its `etag` names it.
 
     `older_id`: of an evolution, the side that was true earlier; `run_id`: the check that recorded
-    it; `context`: why it was reviewed as it was, by `reviewed_by`. `etag`: "" in a check's result.
+    it; `group_id`: the findings in texts that it belongs to; `context`: why it was reviewed as it
+    was, by `reviewed_by`. `etag`: "" in a check's result.
     """
 
     id: str
@@ -29,7 +30,9 @@ class Conflict:
     confidence: float
     older_id: str
     judge: str
+    rule: str
     run_id: str
+    group_id: str
     reviewed_by: str
     context: str
     etag: str
@@ -66,8 +69,8 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class DismissedRun:
-    """How many conflicts of a run were dismissed, and how many must be reviewed alone."""
+class Dismissed:
+    """How many conflicts were dismissed at once, and how many must be reviewed alone."""
 
     dismissed: int
     left: int

@@ -107,7 +107,9 @@ def _parsed(action: Mapping[str, object]) -> governed_pb2.GovernedAction:
 
 def pending() -> Step[tuple[things.Proposal, ...]]:
     """Proposals that wait for consent, the newest first, at most 50."""
-    request = proposal_pb2.ListProposalsRequest(statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING])
+    request = proposal_pb2.ListProposalsRequest(
+        statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING], with_summaries=True
+    )
 
     def read(reply: proposal_pb2.ListProposalsResponse) -> tuple[things.Proposal, ...]:
         return tuple(read_reply.proposal(each) for each in reply.proposals)

@@ -173,7 +173,7 @@ def proposal(read: proposal_pb2.Proposal) -> things.Proposal:
         status=name_of(proposal_pb2.ProposalStatus, read.status),
         kind=name_of(proposal_pb2.ProposalKind, read.kind),
         level=name_of(proposal_pb2.ApprovalLevel, read.approval_level),
-        says=read.framing.neutral_summary,
+        says=read.summary or read.framing.neutral_summary,
         digest=read.digest,
         action=action,
         canonical=read.canonical,

@@ -8,13 +8,14 @@ from concord.graph.v1 import graph_pb2, memory_pb2, space_pb2
 from concord.search.v1 import search_pb2
 
 from concord_mcp.tool import Argument, Json, Shape, Tool
-from concord_mcp.tools.notes import after_adding, after_weighing, what_is_stated
+from concord_mcp.tools.notes import after_adding, after_check, after_weighing, what_is_stated
 from concord_mcp.tools.parts import (
     CONFLICT,
     EDGE,
     MEMORY,
     NAMES_OF_ENDS,
     PROVENANCE,
+    RECORD,
     as_of,
     end,
     limit,
@@ -241,11 +242,12 @@ DISSONANCE_CHECK = Tool(
     "dissonance_check",
     dissonance_pb2,
     "DissonanceService.CheckDissonance",
-    "Use when you want to know where the memory about something contradicts itself.",
+    "Use when you ask where the memory of something disagrees.",
     (
         Argument("context_node", "context_node", required=True, hint="its name"),
         Argument("scope", "scope"),
-        Argument("dry_run", "dry_run", hint="count, judge nothing"),
+        Argument("dry_run", "dry_run"),
+        RECORD,
     ),
     {
         "status": "status",
@@ -257,9 +259,9 @@ DISSONANCE_CHECK = Tool(
         "known_conflict_ids": "earlier_conflict_ids",
         "judged": "coverage.judged",
         "abstained": "coverage.abstained",
-        "unrecorded": "coverage.unrecorded",
     },
     lists="conflicts",
+    notes=after_check,
     reads=False,
 )
 
@@ -268,6 +270,7 @@ def _pending(request: Any) -> None:
     request.statuses.extend(
         [proposal_pb2.PROPOSAL_STATUS_PENDING, proposal_pb2.PROPOSAL_STATUS_PENDING_REVIEW]
     )
+    request.with_summaries = True
 
 
 SMF_PENDING_PROPOSALS = Tool(
@@ -286,7 +289,7 @@ SMF_PENDING_PROPOSALS = Tool(
                 "kind": "kind",
                 "level": "approval_level",
                 "proposer": "proposer",
-                "says": "framing.neutral_summary",
+                "says": "summary",
                 "expires": "expire_time",
                 "note": "note",
             },

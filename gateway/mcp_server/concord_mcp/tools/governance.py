@@ -8,7 +8,8 @@ from concord.governance.v1 import audit_pb2, proposal_pb2
 
 from concord_mcp.arguments import refused
 from concord_mcp.tool import Argument, Json, Shape, Tool
-from concord_mcp.tools.parts import CONFLICT, GAVE_WAY, limit, texts
+from concord_mcp.tools.notes import after_space_check
+from concord_mcp.tools.parts import CONFLICT, GAVE_WAY, RECORD, RULES, limit, texts
 from concord_mcp.tools.proposing import SMF_PROPOSE, STANDS
 
 TWO_IDS = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
@@ -84,10 +85,12 @@ DETECT_CONTRADICTIONS = Tool(
     (
         Argument("full", "full", hint="not just what changed since the last check"),
         Argument("dry_run", "dry_run", hint="record nothing"),
+        RECORD,
     ),
     {
         "status": "summary.status",
         "findings": "summary.findings",
+        "rules": ("summary.rules", RULES),
         "statements": "summary.coverage.statements",
         "judged": "summary.coverage.judged",
         "abstained": "summary.coverage.abstained",
@@ -96,6 +99,7 @@ DETECT_CONTRADICTIONS = Tool(
         "unrecorded": "summary.coverage.unrecorded",
         "token": "summary.token",
     },
+    notes=after_space_check,
     reads=False,
 )
 
@@ -105,7 +109,12 @@ LIST_CONFLICTS = Tool(
     "DissonanceService.ListConflicts",
     "Use when you want to see where the memory disagrees with itself.",
     (Argument("states", "states"), Argument("item_ids", "item_ids"), limit()),
-    {"conflicts": ("conflicts", VERSION)},
+    {
+        "conflicts": (
+            "conflicts",
+            {**VERSION, "why": "rule", "run_id": "run_id", "group_id": "group_id"},
+        )
+    },
     lists="conflicts",
 )
 
@@ -121,6 +130,29 @@ REVIEW_CONFLICT = Tool(
     ),
     REVIEWED,
     reads=False,
+)
+
+
+def _demand_one(given: Mapping[str, Json]) -> None:
+    if sum(given.get(name) is not None for name in ("rule", "run_id", "group_id")) != 1:
+        raise refused("rule", "State it, or a run_id, or a group_id.")
+
+
+DISMISS_CONFLICTS = Tool(
+    "dismiss_conflicts",
+    dissonance_pb2,
+    "DissonanceService.DismissConflicts",
+    "Use when many findings are wrong: dismiss all of a rule, a run or a group that nobody has "
+    "reviewed.",
+    (
+        Argument("rule", "rule", hint="as `why` of a conflict names it"),
+        Argument("run_id", "run_id", hint="undoes that run"),
+        Argument("group_id", "group_id"),
+        Argument("context", "context"),
+    ),
+    {"dismissed": "dismissed_count", "left": "left_count", "token": "token"},
+    reads=False,
+    demand=_demand_one,
 )
 
 
@@ -161,5 +193,6 @@ TOOLS = (
     DETECT_CONTRADICTIONS,
     LIST_CONFLICTS,
     REVIEW_CONFLICT,
+    DISMISS_CONFLICTS,
     RESOLVE_DISSONANCE,
 )

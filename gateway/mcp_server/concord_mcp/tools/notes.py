@@ -84,3 +84,31 @@ async def after_weighing(
         f"There is no node {given['context_node']}: nothing constitutive stands at it. Look for "
         "its name with get_node_by_name."
     ]
+
+
+async def after_check(
+    _calls: Calls, _given: Mapping[str, Json], reply: dissonance_pb2.CheckDissonanceResponse
+) -> Sequence[str]:
+    """What a check around a node left for the user to decide."""
+    return _unrecorded(reply.coverage, reply.rules)
+
+
+async def after_space_check(
+    _calls: Calls, _given: Mapping[str, Json], reply: dissonance_pb2.DetectContradictionsResponse
+) -> Sequence[str]:
+    """What a check of the space left for the user to decide."""
+    return _unrecorded(reply.summary.coverage, reply.summary.rules)
+
+
+def _unrecorded(
+    coverage: dissonance_pb2.Coverage, rules: Sequence[dissonance_pb2.RuleFindings]
+) -> Sequence[str]:
+    """That new findings in texts were too many to be recorded unasked, with all by rule."""
+    count = coverage.unrecorded
+    if not count:
+        return ()
+    counts = ", ".join(f"{each.rule} {each.found_count}" for each in rules)
+    return [
+        f"{count} findings in texts were not recorded. Found by rule: {counts}. Ask your user; if "
+        f"they are to be recorded, call again with max_text_findings={count}."
+    ]

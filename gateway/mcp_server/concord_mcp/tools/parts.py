@@ -62,6 +62,10 @@ CONFLICT: Shape = {
     "second": ("second", {"id": "id", "says": "statement"}),
 }
 
+RULES: Shape = {"rule": "rule", "found": "found_count", "recorded": "recorded_count"}
+RECORD = Argument("max_text_findings", "max_text_findings")
+"""Without a hint, for its price: the note beside a bounded check says how it is used."""
+
 
 def part_of(shape: Shape, *names: str) -> Shape:
     """Some fields of a shape."""

@@ -57,9 +57,18 @@ class GovernanceClient:
         return found
 
     async def propose(
-        self, space: str, request_id: str, decision: Decision, who: Credential | None = None
+        self,
+        space: str,
+        request_id: str,
+        decision: Decision,
+        who: Credential | None = None,
+        *,
+        session_id: str = "",
     ) -> proposal_pb2.Proposal:
-        """Proposes a decision, in dissonance's name unless a caller's credential is given."""
+        """Proposes a decision, in dissonance's name unless a caller's credential is given.
+
+        `session_id`: the session at whose end the conflict was found.
+        """
         request = proposal_pb2.CreateProposalRequest(
             request_id=request_id, action=self._salted(space, request_id, action_of(decision))
         )
@@ -67,6 +76,9 @@ class GovernanceClient:
             reply = await in_name_of(who, self._proposals.CreateProposal, request)
         else:
             request.trigger = proposal_pb2.PROPOSAL_TRIGGER_DISSONANCE
+            if session_id:
+                request.trigger = proposal_pb2.PROPOSAL_TRIGGER_SESSION_END
+                request.session_id = session_id
             reply = await self._call(space, self._proposals.CreateProposal, request)
         return reply.proposal
 

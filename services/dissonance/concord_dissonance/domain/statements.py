@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from concord_dissonance.domain.sides import Side, TypedFact
 from concord_dissonance.domain.verdicts import Judge, Verdict
 
+OVERLAP = "concept-overlap"
+"""The rule of a finding that no judge could decide."""
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -26,6 +29,8 @@ class Statement:
     """Of a memory: the triples that it states."""
     is_amended: bool = False
     """Whether a live memory amends it."""
+    names: tuple[str, ...] = ()
+    """Of a memory: its importer's key, and the files that it was read from."""
 
     @property
     def id(self) -> str:
@@ -48,11 +53,18 @@ class Finding:
     second: Statement
     verdict: Verdict | None
     overlap: float = 0.0
+    group_id: str = ""
+    """The findings of text that it belongs to, once it is recorded."""
 
     @property
     def is_of_text(self) -> bool:
         """Whether it goes by words; typed facts are exact."""
         return self.verdict is None or self.verdict.judge is not Judge.STRUCTURAL
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule that made it, as contracts have it."""
+        return OVERLAP if self.verdict is None else self.verdict.reason.rule
 
     @property
     def versions(self) -> Versions:

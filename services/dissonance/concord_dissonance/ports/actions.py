@@ -1,6 +1,7 @@
 """Decisions about conflicts, and suggestions: graph's own requests, and actions that wrap them."""
 
 from concord.graph.v1 import conflict_pb2, governed_pb2
+from concord.type.v1 import type_pb2
 
 Decision = (
     conflict_pb2.ReviewConflictRequest
@@ -34,6 +35,30 @@ def conflict_of(action: governed_pb2.GovernedAction) -> tuple[str, str]:
         return "", ""
     message = getattr(action, which)
     return message.conflict_id, message.etag
+
+
+def pair_of(action: governed_pb2.GovernedAction) -> frozenset[str]:
+    """Return the ids of the two memories that a suggestion is about; empty for other actions."""
+    match action.WhichOneof("action"):
+        case "add_lineage":
+            return frozenset({action.add_lineage.newer_id, action.add_lineage.older_id})
+        case "merge_items":
+            return frozenset({action.merge_items.kept_id, action.merge_items.merged_id})
+        case _:
+            return frozenset()
+
+
+def concerns(conflict: conflict_pb2.Conflict, pair: frozenset[str]) -> bool:
+    """Return whether a conflict's sides are two memories, or edges that these two state."""
+    first, second = (_memories(side) for side in (conflict.first, conflict.second))
+    return any(one in first and pair - {one} & second for one in pair)
+
+
+def _memories(side: conflict_pb2.ConflictSide) -> frozenset[str]:
+    """Return the memories that a side is, or that state it: an edge's first source names them."""
+    if side.kind == type_pb2.ITEM_KIND_EDGE:
+        return frozenset(each for source in side.sources[:1] for each in source.memory_ids)
+    return frozenset({side.id})
 
 
 def key_of(action: governed_pb2.GovernedAction) -> str:

@@ -78,11 +78,11 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
         )
         return pb.ReviewConflictResponse(**outgoing.outcome(outcome))
 
-    async def DismissRun(
-        self, request: pb.DismissRunRequest, context: Context
-    ) -> pb.DismissRunResponse:
-        done = await self._reviews.dismiss_run(credential(context), request)
-        return pb.DismissRunResponse(
+    async def DismissConflicts(
+        self, request: pb.DismissConflictsRequest, context: Context
+    ) -> pb.DismissConflictsResponse:
+        done = await self._reviews.dismiss(credential(context), incoming.dismissal(request))
+        return pb.DismissConflictsResponse(
             dismissed_count=done.dismissed_count, left_count=done.left_count, token=done.token
         )
 

@@ -76,6 +76,16 @@ def review(request: pb.ReviewConflictRequest) -> Decision:
     )
 
 
+def dismissal(request: pb.DismissConflictsRequest) -> conflict_pb2.DismissConflictsRequest:
+    """Graph's own request for the conflicts that are to be dismissed."""
+    asked = conflict_pb2.DismissConflictsRequest(
+        request_id=request.request_id, context=request.context
+    )
+    if by := request.WhichOneof("by"):
+        setattr(asked, by, getattr(request, by))
+    return asked
+
+
 def resolution(request: pb.ResolveDissonanceRequest) -> conflict_pb2.ResolveConflictRequest:
     """A caller's resolution of a conflict; the empty etag stands for its newest version.
 

@@ -23,7 +23,7 @@ from concord_dissonance.ports.calls import PRINCIPAL
 from concord_dissonance.usecases.check import CheckAnswer
 from concord_dissonance.usecases.detect import Summary
 from concord_dissonance.usecases.end_session import Ended
-from concord_dissonance.usecases.record import Found
+from concord_dissonance.usecases.record import Found, Tally, tally
 from concord_dissonance.usecases.reviews import Proposed
 
 SHOWN_CHARACTERS = 500
@@ -37,6 +37,7 @@ def verdict(said: Verdict | Abstention) -> pb.Verdict:
         confidence=said.confidence,
         first_spans=map(span, said.first),
         second_spans=map(span, said.second),
+        rule=said.reason.rule,
     )
     add_verdict(message, said)
     if said.conflict is not ConflictClass.NONE:
@@ -62,6 +63,7 @@ def check(answer: CheckAnswer) -> pb.CheckDissonanceResponse:
             if answer.is_node_known
             else type_pb2.LOOKUP_STATUS_NOT_FOUND
         ),
+        rules=rules(tally(answer.found)),
     )
 
 
@@ -77,8 +79,22 @@ def event(said: pb.CheckProgress | Found | Summary) -> pb.DetectContradictionsRe
         coverage=coverage(said.coverage),
         findings=said.findings,
         token=said.token,
+        rules=rules(said.rules),
     )
     return pb.DetectContradictionsResponse(summary=summary)
+
+
+def rules(found: Tally) -> list[pb.RuleFindings]:
+    """The findings by rule, the rule with the most first."""
+    made = [
+        pb.RuleFindings(
+            rule=rule,
+            found_count=found[rule, True] + found[rule, False],
+            recorded_count=found[rule, True],
+        )
+        for rule in {rule for rule, _ in found}
+    ]
+    return sorted(made, key=lambda each: (-each.found_count, each.rule))
 
 
 def status_of(covered: Coverage) -> pb.CheckStatus.ValueType:
@@ -113,13 +129,15 @@ def conflict(found: Found) -> conflict_pb2.Conflict:
         state=conflict_pb2.CONFLICT_STATE_POTENTIAL,
         confidence=found.finding.confidence,
         judge=conflict_pb2.JUDGE_OVERLAP,
+        rule=found.finding.rule,
         author=PRINCIPAL,
         is_text_finding=found.finding.is_of_text,
     )
-    if recorded is not None and recorded.state:
+    if recorded is not None and found.is_recorded:
         message.id = recorded.conflict_id
         message.state = recorded.state
         message.run_id = recorded.run_id
+        message.group_id = found.finding.group_id
         message.is_text_finding &= recorded.state == conflict_pb2.CONFLICT_STATE_POTENTIAL
     if said is None:
         return message

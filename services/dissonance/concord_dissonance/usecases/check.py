@@ -8,11 +8,13 @@ from concord.dissonance.v1.dissonance_pb2 import CHECK_SCOPE_FULL, CheckDissonan
 
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.declared import rules_of
+from concord_dissonance.domain.episodic import without_episodic
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.ports.calls import Clock
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import (
     Found,
+    in_groups,
     not_reviewed,
     record,
     without_excess,
@@ -58,7 +60,9 @@ class Check:
             return CheckAnswer(Coverage(), is_node_known=False)
         relations = await self._graph.relations(space)
         rules = rules_of(relations, there)
-        exam = Examination(space, self._chosen(there, request), rules, is_dry=request.dry_run)
+        chosen, left_out = without_episodic(self._chosen(there, request))
+        exam = Examination(space, chosen, rules, is_dry=request.dry_run)
+        exam.coverage.skipped += left_out
         async for _ in self._examine(exam):
             pass
         answer = CheckAnswer(exam.coverage)
@@ -68,6 +72,7 @@ class Check:
             findings, excess = await without_excess(
                 self._graph, space, exam.findings, request.max_text_findings
             )
+            findings = await in_groups(self._graph, space, findings)
             answer.found, answer.token = await record(
                 self._graph, space, request.request_id, findings
             )

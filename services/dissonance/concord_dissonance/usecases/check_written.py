@@ -6,13 +6,14 @@ from uuid import uuid4
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.domain.declared import read_by, rules_of
+from concord_dissonance.domain.episodic import without_episodic
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.nearness import NEAR
 from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.usecases.check import CheckAnswer
 from concord_dissonance.usecases.examine import Examination, Examine
-from concord_dissonance.usecases.record import record
+from concord_dissonance.usecases.record import in_groups, record
 
 KINDS = frozenset({Kind.FACT, Kind.PLAN, Kind.REFLECTION})
 """The kinds of memories that are checked, and those that they are compared with."""
@@ -27,26 +28,38 @@ class CheckWritten:
         self._graph, self._search, self._examine = graph, search, examine
 
     async def __call__(
-        self, space: str, memory_ids: Sequence[str], edge_ids: Sequence[str] = (), fresh: str = ""
+        self,
+        space: str,
+        memory_ids: Sequence[str],
+        edge_ids: Sequence[str] = (),
+        *,
+        fresh: str = "",
+        session_id: str = "",
     ) -> CheckAnswer:
         """Checks the facts that memories state, and edges; texts if the space asks for that.
 
-        `fresh`: the token of a change that the index must have. Raises `ServiceUnavailable` when
-        graph does not answer; without search the check is degraded.
+        `fresh`: the token of a change that the index must have. `session_id`: the session that
+        ended. Raises `ServiceUnavailable` when graph does not answer; without search the check is
+        degraded.
         """
         read = await self._graph.memories_of(space, memory_ids)
         memories = [each for each in read if each.side.kind in KINDS]
+        left_out = without_episodic(read)[1]
         edges = await self._graph.edges_of(space, edge_ids)
         if not memories and not edges:
-            return CheckAnswer(Coverage())
+            return CheckAnswer(Coverage(skipped=left_out))
         with_texts = await self._graph.records_text(space)
         exam = await self._against(space, memories, edges, fresh, with_texts=with_texts)
         async for _ in self._examine(exam):
             pass
+        exam.coverage.skipped += left_out
         if not with_texts:
-            exam.coverage.skipped[UNASKED] += len(memories)
+            exam.coverage.skipped[UNASKED] += len(without_episodic(memories)[0])
         # Recording is idempotent by pair and versions: a repeated check records nothing new.
-        found, token = await record(self._graph, space, uuid4().hex, exam.findings)
+        findings = await in_groups(self._graph, space, exam.findings)
+        found, token = await record(
+            self._graph, space, uuid4().hex, findings, session_id=session_id
+        )
         exam.coverage.recorded = sum(each.is_new for each in found)
         shown = [each for each in found if each.is_shown]
         return CheckAnswer(exam.coverage, shown, token=token)
@@ -67,7 +80,8 @@ class CheckWritten:
         facts += [each.side.fact for each in edges if each.side.fact is not None]
         subjects = {(name, f.relation) for f in facts for name in names.names_of(f.subject)}
         values = await self._graph.values_of(space, subjects)
-        texts = [*memories, *await self._near(space, memories, fresh)] if with_texts else []
+        own = without_episodic(memories)[0] if with_texts else []
+        texts = [*own, *await self._near(space, own, fresh)] if own else []
         ids = {each.id for each in memories}
         written = ids | {each.id for each in edges}
         written |= {each.id for each in values if not ids.isdisjoint(each.stated_by)}
@@ -87,4 +101,4 @@ class CheckWritten:
             return []  # the examination asks again, and counts the memories it cannot compare
         ids = {other for near in similar.values() for other, _ in near}
         found = await self._graph.memories_of(space, sorted(ids - {each.id for each in memories}))
-        return [each for each in found if each.side.kind in KINDS]
+        return [each for each in without_episodic(found)[0] if each.side.kind in KINDS]

@@ -11,6 +11,7 @@ from concord.graph.v1 import governed_pb2, relation_pb2
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.domain.declared import declares, rules_of
+from concord_dissonance.domain.episodic import without_episodic
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.learned import learned
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
@@ -19,6 +20,8 @@ from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import (
     BATCH,
     Found,
+    Tally,
+    in_groups,
     not_reviewed,
     record,
     without_excess,
@@ -35,6 +38,7 @@ class Summary:
 
     coverage: Coverage
     findings: Counter[str] = field(default_factory=Counter)
+    rules: Tally = field(default_factory=Counter)
     token: str = ""
 
 
@@ -76,13 +80,14 @@ class Detect:
             findings, excess = await without_excess(
                 self._graph, space, findings, request.max_text_findings
             )
+            findings = await in_groups(self._graph, space, findings)
         for start in range(0, len(findings), BATCH):
             batch = findings[start : start + BATCH]
             if request.dry_run:
                 found = await not_reviewed(self._graph, space, batch)
             else:
                 found, summary.token = await record(
-                    self._graph, space, request.request_id, batch, start
+                    self._graph, space, request.request_id, batch, first=start
                 )
             for each in found:
                 if each.is_shown:
@@ -122,12 +127,26 @@ class Detect:
         rules = rules_of(relations, statements)
         if only and declares(relations, [each for each in statements if each.id in only]):
             only = None
+        left_out = await self._episodic(space, only)
         async for page in self._graph.memories(space):
-            statements += page
-        return Examination(space, statements, rules, only)
+            kept, left = without_episodic(page)
+            statements += kept
+            if only is None:
+                left_out += left
+        exam = Examination(space, statements, rules, only)
+        exam.coverage.skipped += left_out
+        return exam
+
+    async def _episodic(self, space: str, only: frozenset[str] | None) -> Counter[str]:
+        """Of the whole space, how many turns and journals there are; else how many memories of
+        `only` are not compared, by reason."""
+        if only is None:
+            return await self._graph.journals_and_turns(space)
+        return without_episodic(await self._graph.memories_of(space, sorted(only)))[1]
 
 
 def _count(summary: Summary, found: Found) -> None:
     verdict = found.finding.verdict
     summary.findings[verdict.conflict.name if verdict else "UNDECIDED"] += 1
+    summary.rules[found.finding.rule, found.is_recorded] += 1
     summary.coverage.recorded += found.is_new

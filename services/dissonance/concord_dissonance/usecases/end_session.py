@@ -71,6 +71,6 @@ class EndSession:
 
     async def _checked(self, space: str, session: Session, fresh: str) -> Ended:
         memory_ids, edge_ids = await self._sessions.written_in(space, session)
-        check = await self._check(space, memory_ids, edge_ids, fresh)
+        check = await self._check(space, memory_ids, edge_ids, fresh=fresh, session_id=session.id)
         recurring = await self._recurring(space, session.id)
         return Ended(session, check, recurring, check.token or fresh)

@@ -3,12 +3,11 @@
 A finding's proposal is opened once, revised after a review, and withdrawn with its conflict. What
 was merely found in texts opens none: a caller who believes it resolves or confirms it. All
 state is in graph's conflicts and governance's proposals, so a restart, or another replica, changes
-nothing.
+nothing. While a suggestion about a conflict's two memories waits, its own proposal does not
+open: one pair gets one proposal.
 """
 
-import asyncio
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2
@@ -18,8 +17,9 @@ from concord_chassis.observe.log import Logger
 from concord_dissonance.clients.governance import GovernanceClient
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.errors import ServiceRefused
-from concord_dissonance.ports.actions import Decision, conflict_of, key_of
+from concord_dissonance.ports.actions import Decision, concerns, conflict_of, key_of, pair_of
 from concord_dissonance.ports.calls import repeated_id
+from concord_dissonance.usecases.suggestions import Proposing
 
 MOST_PENDING = 20
 """The most proposals of dissonance that wait in a space; governance enforces that, too."""
@@ -31,15 +31,17 @@ _OF_THE_SPACE = frozenset({"ERROR_REASON_GENESIS_MISSING", "ERROR_REASON_TOO_MAN
 class Proposals:
     """The use case: brings the proposals of a space in line with its conflicts."""
 
-    def __init__(self, graph: GraphClient, governance: GovernanceClient, log: Logger) -> None:
+    def __init__(
+        self, graph: GraphClient, governance: GovernanceClient, proposing: Proposing, log: Logger
+    ) -> None:
         self._graph, self._governance, self._log = graph, governance, log
-        self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._busy = proposing
 
     async def settle(self, space: str) -> bool:
         """Withdraws proposals without an open conflict, and proposes the surest conflicts.
 
-        Returns whether a conflict waits because the limit of proposals is reached. Raises
-        `ServiceUnavailable`.
+        Returns whether a conflict waits because the limit of proposals is reached, or because a
+        suggestion about its memories waits. Raises `ServiceUnavailable`.
         """
         async with self._busy[space]:
             conflicts = {each.id: each for each in await self._graph.open_conflicts(space, ())}
@@ -49,8 +51,9 @@ class Proposals:
                 if await self._stands(space, each, conflicts.get(conflict_of(each.action)[0]))
             ]
             named = {conflict_of(each.action)[0] for each in waiting}
+            pairs = [pair for each in waiting if (pair := pair_of(each.action))]
             unnamed = [each for each in conflicts.values() if each.id not in named]
-            return await self._open(space, unnamed, MOST_PENDING - len(waiting))
+            return await self._open(space, unnamed, MOST_PENDING - len(waiting), pairs)
 
     async def _stands(
         self, space: str, proposal: proposal_pb2.Proposal, conflict: conflict_pb2.Conflict | None
@@ -69,8 +72,14 @@ class Proposals:
         return False
 
     async def _open(
-        self, space: str, conflicts: Iterable[conflict_pb2.Conflict], room: int
+        self,
+        space: str,
+        conflicts: Iterable[conflict_pb2.Conflict],
+        room: int,
+        pairs: Sequence[frozenset[str]],
     ) -> bool:
+        """Opens the proposals that there is room for; `pairs`: those of the waiting suggestions."""
+        is_kept_back = False
         potential = (
             each
             for each in conflicts
@@ -80,18 +89,23 @@ class Proposals:
             decision = proposed(each)
             if decision is None or await self._was_proposed(space, each):
                 continue
+            if any(concerns(each, pair) for pair in pairs):
+                is_kept_back = True
+                continue
             if room <= 0:
                 return True
             try:
                 request_id = repeated_id(each.id, each.etag)
-                await self._governance.propose(space, request_id, decision)
+                await self._governance.propose(
+                    space, request_id, decision, session_id=each.session_id
+                )
             except ServiceRefused as refused:
                 self._log.info("not proposed", space=space, conflict=each.id, why=refused.reason)
                 if refused.reason in _OF_THE_SPACE:
                     return False
                 continue
             room -= 1
-        return False
+        return is_kept_back
 
     async def _was_proposed(self, space: str, conflict: conflict_pb2.Conflict) -> bool:
         """Whether this version of a conflict was proposed before: each is proposed once."""

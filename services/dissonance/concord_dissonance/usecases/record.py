@@ -1,11 +1,13 @@
 """Records findings in graph, at most 500 at once."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from concord.graph.v1 import conflict_pb2
 
 from concord_dissonance.clients.graph.client import GraphClient
+from concord_dissonance.domain.groups import grouped
 from concord_dissonance.domain.statements import Finding
 from concord_dissonance.ports.calls import repeated_id
 
@@ -33,9 +35,23 @@ class Found:
         return self.recorded is None or self.recorded.state in _OPEN
 
     @property
+    def is_recorded(self) -> bool:
+        """Whether graph has a conflict of it."""
+        return self.recorded is not None and bool(self.recorded.state)
+
+    @property
     def is_new(self) -> bool:
         """Whether its conflict is new, or one of its sides has changed since it was recorded."""
         return self.recorded is not None and self.recorded.outcome in _NEW
+
+
+Tally = Counter[tuple[str, bool]]
+"""How many findings there are by rule, and by whether they are recorded."""
+
+
+def tally(found: Iterable[Found]) -> Tally:
+    """Count findings by rule."""
+    return Counter((each.finding.rule, each.is_recorded) for each in found)
 
 
 async def not_reviewed(graph: GraphClient, space: str, findings: Sequence[Finding]) -> list[Found]:
@@ -64,20 +80,43 @@ async def without_excess(
     return [each for each in findings if each.versions not in left_out], excess
 
 
+async def in_groups(
+    graph: GraphClient, space: str, findings: Sequence[Finding]
+) -> Sequence[Finding]:
+    """Return a run's findings with their groups, those of open findings among them."""
+    of_text = [each for each in findings if each.is_of_text]
+    if not of_text:
+        return findings
+    known = {
+        (each.rule, side.id): each.group_id
+        for each in await graph.open_conflicts(space, _ids(of_text))
+        if each.group_id
+        for side in (each.first, each.second)
+    }
+    return grouped(findings, known)
+
+
 async def record(
-    graph: GraphClient, space: str, run_id: str, findings: Sequence[Finding], first: int = 0
+    graph: GraphClient,
+    space: str,
+    run_id: str,
+    findings: Sequence[Finding],
+    *,
+    first: int = 0,
+    session_id: str = "",
 ) -> tuple[list[Found], str]:
     """Record a run's findings, in batches whose request ids are the same for a repeated run.
 
-    `first`: how many findings the run has recorded before, a multiple of `BATCH`. Returns each
-    finding with its record, and a freshness token, which is empty without findings.
+    `first`: how many findings the run has recorded before, a multiple of `BATCH`. `session_id`: the
+    session at whose end it ran. Returns each finding with its record, and a freshness token, which
+    is empty without findings.
     """
     found: list[Found] = []
     token = ""
     for start in range(0, len(findings), BATCH):
         own_id = repeated_id(run_id, first + start)
         batch = findings[start : start + BATCH]
-        recorded, token = await graph.record(space, own_id, batch, run_id)
+        recorded, token = await graph.record(space, own_id, batch, run_id, session_id)
         found += [Found(*each) for each in zip(batch, recorded, strict=True)]
     return found, token
 

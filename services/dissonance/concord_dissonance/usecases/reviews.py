@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from concord.dissonance.v1.dissonance_pb2 import DismissRunRequest
 from concord.governance.v1.proposal_pb2 import Proposal
 from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
@@ -73,21 +72,18 @@ class Reviews:
         decision.etag = former.etag if former else ""
         return await self._callers.decide(who, decision)
 
-    async def dismiss_run(
-        self, who: Credential, request: DismissRunRequest
-    ) -> conflict_pb2.DismissRunResponse:
-        """Dismisses all potential conflicts of a run that the caller may dismiss alone.
+    async def dismiss(
+        self, who: Credential, request: conflict_pb2.DismissConflictsRequest
+    ) -> conflict_pb2.DismissConflictsResponse:
+        """Dismisses all potential conflicts of a run, or findings of text of a rule or a group,
+        that the caller may dismiss alone.
 
         Graph takes them in requests of bounded size, whose ids are the same for a repeated call.
         """
-        count = 0
+        count, asked = 0, request.request_id
         for number in itertools.count():
-            part = conflict_pb2.DismissRunRequest(
-                request_id=repeated_id(request.request_id, number),
-                run_id=request.run_id,
-                context=request.context,
-            )
-            done = await self._callers.dismiss_run(who, part)
+            request.request_id = repeated_id(asked, number)
+            done = await self._callers.dismiss(who, request)
             count += done.dismissed_count
             if done.is_complete:
                 done.dismissed_count = count

@@ -2,26 +2,34 @@
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Sequence
 
 from concord.governance.v1.proposal_pb2 import Proposal
 from concord.graph.v1.governed_pb2 import GovernedAction
 from concord_chassis.observe.log import Logger
 
 from concord_dissonance.clients.governance import GovernanceClient
+from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.errors import ServiceRefused
-from concord_dissonance.ports.actions import key_of, occasion_of
+from concord_dissonance.ports.actions import concerns, conflict_of, key_of, occasion_of, pair_of
 from concord_dissonance.ports.calls import PRINCIPAL, repeated_id
 
 MOST_WAITING = 5
 """The most suggestions that wait in a space; conflicts keep the rest of dissonance's 20 places."""
 
 
+Proposing = defaultdict[str, asyncio.Lock]
+"""A lock for each space: of a pair's proposals the one that opens first keeps the others out."""
+
+
 class Suggestions:
     """The use case. Governance knows the suggestions of before, whatever became of them."""
 
-    def __init__(self, governance: GovernanceClient, log: Logger) -> None:
-        self._governance, self._log = governance, log
-        self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+    def __init__(
+        self, graph: GraphClient, governance: GovernanceClient, proposing: Proposing, log: Logger
+    ) -> None:
+        self._graph, self._governance, self._log = graph, governance, log
+        self._busy = proposing
 
     async def open(
         self,
@@ -36,7 +44,8 @@ class Suggestions:
 
         `promoted_id`: the item that the action makes constitutive, at the end of a session.
         `note`: the evidence, for whoever decides.
-        None if it is refused, if all places are taken, or if a promotion was decided before.
+        None if it is refused, if all places are taken, if another proposal about its two memories
+        waits, or if a promotion was decided before.
 
         Raises `ServiceUnavailable`.
         """
@@ -51,6 +60,8 @@ class Suggestions:
                 before = await self._governance.about(space, promoted_id)
                 if any(e.proposer == PRINCIPAL and key_of(e.action) == key for e in before):
                     return None
+            if await self._is_taken(space, pair_of(action), pending):
+                return None
             if len(waiting) >= MOST_WAITING:
                 self._log.info("not suggested", space=space, why="enough wait")
                 return None
@@ -62,3 +73,17 @@ class Suggestions:
             except ServiceRefused as refused:
                 self._log.info("not suggested", space=space, why=refused.reason)
                 return None
+
+    async def _is_taken(
+        self, space: str, pair: frozenset[str], pending: Sequence[Proposal]
+    ) -> bool:
+        """Whether one of dissonance's proposals is about two memories, or about their facts."""
+        if any(pair and pair_of(each.action) == pair for each in pending):
+            return True
+        conflicts = [conflict_of(each.action)[0] for each in pending if pair]
+        return any(
+            [
+                concerns(await self._graph.conflict(space, conflict_id), pair)
+                for conflict_id in filter(None, conflicts)
+            ]
+        )

@@ -22,12 +22,14 @@ _KINDS_NAMING_CAUSE = frozenset({Kind.ADD_LINEAGE, Kind.MERGE, Kind.DECLARE_RELA
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A conflict as graph has it, with the statements of both sides; numbers as in the contract."""
+    """A conflict as graph has it, with the ids and statements of both sides; numbers as in the
+    contract."""
 
     id: str
     conflict_class: int
     state: int
     statements: tuple[str, str]
+    side_ids: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)

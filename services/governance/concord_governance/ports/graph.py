@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -152,6 +152,10 @@ class Graph(Protocol):
 
     async def conflict(self, space: str, conflict_id: str) -> Conflict | None:
         """Return a conflict as it is now."""
+        ...
+
+    async def contents(self, space: str, memory_ids: Sequence[str]) -> Mapping[str, str]:
+        """Return what memories say now, by id in this order; "" for an unknown or erased one."""
         ...
 
     async def open_conflicts(self, space: str, limit: int) -> OpenConflicts:

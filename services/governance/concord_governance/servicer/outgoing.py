@@ -37,8 +37,8 @@ def slot(name: str) -> type_pb2.Slot.ValueType:
     return type_pb2.Slot.Value(f"SLOT_{name}")
 
 
-def proposal(found: Proposal) -> proposal_pb2.Proposal:
-    """Return a proposal in its present state."""
+def proposal(found: Proposal, summary: str = "") -> proposal_pb2.Proposal:
+    """Return a proposal in its present state, in a list with its summary."""
     newest = found.newest
     reply = proposal_pb2.Proposal(
         id=found.id,
@@ -68,6 +68,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         cascaded_count=newest.cascaded_count,
         irreversible=newest.irreversible,
         session_id=newest.session_id,
+        summary=summary,
     )
     if found.failure is not None:
         reply.failure_reason = found.failure.reason
@@ -114,11 +115,11 @@ def _lines(found: Waiting) -> list[proposal_pb2.BriefingLine]:
             kind=int(waiting.newest.kind),  # type: ignore[arg-type]
             approval_level=int(waiting.newest.level),  # type: ignore[arg-type]
             missing_slots=map(slot, missing),
-            summary=waiting.newest.framing.neutral_summary,
+            summary=summary,
             expire_time=stamp(waiting.newest.expire_time),
             conflict_id=conflict_of(waiting.newest.action),
         )
-        for waiting, missing in found.lines
+        for waiting, missing, summary in found.lines
     ]
 
 

@@ -86,13 +86,13 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         before = page_cursor(request, int) or 0
         size = request.page_size or DEFAULT_PAGE
         statuses = [Status(int(status)) for status in request.statuses]
-        found = self._reads.newest_first(
-            caller().space, statuses, request.item_id, before, size + 1
-        )
-        page = await page_of(found, outgoing.proposal, size)
+        space = caller().space
+        found = self._reads.newest_first(space, statuses, request.item_id, before, size + 1)
+        rows = self._reads.summarized(space, found, wanted=request.with_summaries)
+        page = await page_of(rows, lambda row: outgoing.proposal(*row), size)
         return proposal_pb2.ListProposalsResponse(
             proposals=page.messages,
-            next_page_token=page_token(request, page.last.newest.number) if page.last else "",
+            next_page_token=page_token(request, page.last[0].newest.number) if page.last else "",
         )
 
     async def ApproveProposal(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
+from concord_governance.domain.actions import conflict_of
 from concord_governance.domain.dissonance import OpenConflicts
+from concord_governance.domain.errors import GraphRefused, GraphUnavailable
 from concord_governance.domain.proposals import HOUR, OPEN, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
+from concord_governance.domain.summary import memories_of, summary
 from concord_governance.ports.graph import Graph
 from concord_governance.ports.ledger import LedgerReads
 from concord_governance.usecases.graph_feed import has_too_many_spaces
@@ -26,9 +30,10 @@ _NEWEST = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Each proposer's newest proposals of one status, with the slots that have not answered."""
+    """Each proposer's newest proposals of one status, with the slots that have not answered, and
+    summaries."""
 
-    lines: Sequence[tuple[Proposal, tuple[str, ...]]]
+    lines: Sequence[tuple[Proposal, tuple[str, ...], str]]
     count: int
     """How many proposals of the status there are in all."""
 
@@ -86,6 +91,32 @@ class ProposalReads:
                 return
             start = found[-1].newest.number
 
+    async def summarized(
+        self, space: str, rows: AsyncGenerator[Proposal], *, wanted: bool
+    ) -> AsyncGenerator[tuple[Proposal, str]]:
+        """Yield proposals, each with its summary if that is wanted, and close `rows`."""
+        async with aclosing(rows):
+            async for each in rows:
+                yield each, await self.summary(space, each) if wanted else ""
+
+    async def summary(self, space: str, proposal: Proposal) -> str:
+        """Return what a proposal does in its items' words; in neutral ones if these are unknown."""
+        newest = proposal.newest
+        if not newest.canonical:  # its words were erased
+            return ""
+        said: Mapping[str, str] = {}
+        try:
+            if conflict_id := conflict_of(newest.action):
+                conflict = await self._graph.conflict(space, conflict_id)
+                if conflict is not None:
+                    said = dict(zip(conflict.side_ids, conflict.statements, strict=True))
+            elif memory_ids := memories_of(newest.action):
+                said = await self._graph.contents(space, memory_ids)
+        except (GraphRefused, GraphUnavailable):
+            said = {}
+        found = summary(newest.action, newest.affected, said)
+        return found or newest.framing.neutral_summary
+
     async def briefing(self, space: str) -> Briefing:
         """Return the proposals that wait for answers or the agent's review, and open conflicts."""
         await self._commands.expire(space)
@@ -122,4 +153,8 @@ class ProposalReads:
             return newest, await tx.proposal_count([status])
 
         shown, count = await self._commands.ledger.read(space, work)
-        return Waiting([(each, each.missing_slots(REQUIRED_SLOTS, now)) for each in shown], count)
+        lines = [
+            (each, each.missing_slots(REQUIRED_SLOTS, now), await self.summary(space, each))
+            for each in shown
+        ]
+        return Waiting(lines, count)

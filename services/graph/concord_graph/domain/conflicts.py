@@ -123,7 +123,8 @@ class Conflict:
 
     `reopens_at`: the revision that reopening restores; 0 when there is no decision to take back.
     `consented`: both principals consented to the last decision. `run_id`: the check that recorded
-    it; empty if none did.
+    it; empty if none did. `group_id`: the findings of text that belong together.
+    `session_id`: the session at whose end it was found.
     """
 
     first: Side
@@ -144,6 +145,8 @@ class Conflict:
     reopens_at: int = 0
     consented: bool = False
     run_id: str = ""
+    group_id: str = ""
+    session_id: str = ""
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -235,7 +238,13 @@ def recorded(stored: Conflict | None, found: Conflict) -> Conflict:
     if decided and _versions(stored) == _versions(found):
         return stored
     found = replace(found, contradicts_id=stored.contradicts_id)
-    same = replace(found, author=stored.author, run_id=stored.run_id)
+    same = replace(
+        found,
+        author=stored.author,
+        run_id=stored.run_id,
+        group_id=stored.group_id,
+        session_id=stored.session_id,
+    )
     return stored if same == stored else found
 
 

@@ -152,8 +152,8 @@ class ConflictsRecorded:
 
 
 @dataclass(frozen=True, slots=True)
-class RunDismissed:
-    """How many conflicts of a run were dismissed; how many are left for single reviews.
+class ConflictsDismissed:
+    """How many conflicts were dismissed at once; how many are left for single reviews.
 
     `is_complete`: False if more can be dismissed; then `left` is not counted yet.
     """
@@ -186,7 +186,7 @@ Result = (
     | ItemsReverted
     | ChangeApplied
     | ConflictsRecorded
-    | RunDismissed
+    | ConflictsDismissed
     | SessionEnded
     | Acknowledged
 )

@@ -15,12 +15,12 @@ from concord.graph.v1 import (
 
 from concord_graph.domain.conflicts import ConflictClass
 from concord_graph.ports import (
+    ConflictsDismissed,
     ConflictsRecorded,
     ItemsReverted,
     MemoryErased,
     NodeDeleted,
     Result,
-    RunDismissed,
     Written,
 )
 from concord_graph.servicer import conflict_messages, incoming
@@ -102,11 +102,7 @@ class Actions:
     def record_conflicts(
         self, request: conflict_pb2.RecordConflictsRequest
     ) -> Command[ConflictsRecorded]:
-        found = [
-            conflict_messages.finding(each, f"findings[{place}]", request.run_id)
-            for place, each in enumerate(request.findings)
-        ]
-        return partial(conflicts.record_conflicts, findings=found)
+        return partial(conflicts.record_conflicts, findings=conflict_messages.findings(request))
 
     def review_conflict(self, request: conflict_pb2.ReviewConflictRequest) -> Command[Written]:
         return partial(
@@ -134,10 +130,12 @@ class Actions:
             links=self.memories.links,
         )
 
-    def dismiss_run(self, request: conflict_pb2.DismissRunRequest) -> Command[RunDismissed]:
+    def dismiss(self, request: conflict_pb2.DismissConflictsRequest) -> Command[ConflictsDismissed]:
         return partial(
-            conflicts.dismiss_run,
+            conflicts.dismiss_conflicts,
             run_id=request.run_id,
+            rule=request.rule,
+            group_id=request.group_id,
             context=request.context,
         )
 

@@ -122,12 +122,12 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
             conflict=conflict_messages.conflict(await self._decided(done)),
         )
 
-    async def DismissRun(
-        self, request: conflict_pb2.DismissRunRequest, context: calls.Context
-    ) -> conflict_pb2.DismissRunResponse:
-        done = await calls.execute(self._commands, request, self._actions.dismiss_run(request))
+    async def DismissConflicts(
+        self, request: conflict_pb2.DismissConflictsRequest, context: calls.Context
+    ) -> conflict_pb2.DismissConflictsResponse:
+        done = await calls.execute(self._commands, request, self._actions.dismiss(request))
         return calls.reply(
-            conflict_pb2.DismissRunResponse,
+            conflict_pb2.DismissConflictsResponse,
             done,
             dismissed_count=done.result.dismissed,
             left_count=done.result.left,

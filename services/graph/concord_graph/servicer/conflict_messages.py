@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from concord.graph.v1 import conflict_pb2
 
 from concord_graph.domain.conflicts import (
@@ -26,7 +28,19 @@ from concord_graph.usecases.read.shown import statement
 MOST_CHARACTERS = 500
 
 
-def finding(message: conflict_pb2.Finding, field: str, run_id: str) -> Conflict:
+def findings(request: conflict_pb2.RecordConflictsRequest) -> list[Conflict]:
+    """Return the judges' findings of a request."""
+    return [
+        replace(
+            _finding(each, f"findings[{place}]"),
+            run_id=request.run_id,
+            session_id=request.session_id,
+        )
+        for place, each in enumerate(request.findings)
+    ]
+
+
+def _finding(message: conflict_pb2.Finding, field: str) -> Conflict:
     """Return a judge's finding; its sides are GHOST, as their kinds are not known yet."""
     sides = [
         Side(message.first_id, ItemKind.GHOST, message.first_etag, _spans(message.first_spans)),
@@ -46,7 +60,7 @@ def finding(message: conflict_pb2.Finding, field: str, run_id: str) -> Conflict:
         severity=ConflictSeverity(message.severity),
         confidence=message.confidence,
         rule=message.rule,
-        run_id=run_id,
+        group_id=message.group_id,
     )
 
 
@@ -95,6 +109,8 @@ def conflict(shown: ShownConflict) -> conflict_pb2.Conflict:
         etag=etag(entry),
         run_id=known.run_id,
         is_text_finding=known.is_text_finding,
+        group_id=known.group_id,
+        session_id=known.session_id,
     )
 
 

@@ -44,7 +44,7 @@ def approve_all(
 
 def _waiting(governance: GovernanceSession) -> Iterator[proposal_pb2.Proposal]:
     request = proposal_pb2.ListProposalsRequest(
-        statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING], page_size=200
+        statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING], page_size=200, with_summaries=True
     )
     while True:
         page = governance.client.proposals.ListProposals(request)
@@ -68,6 +68,6 @@ def _show(
             str(each.number),
             word(proposal_pb2.ProposalStatus, outcome.status),
             text(in_words(outcome.reason)),
-            text(each.framing.neutral_summary),
+            text(each.summary or each.framing.neutral_summary),
         )
     show(made)

@@ -1,5 +1,6 @@
 """Renders conflicts and checks."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from concord.dissonance.v1 import dissonance_pb2
@@ -20,6 +21,8 @@ from concord_client.cli.render.page import (
 
 _MOST_SHOWN = 200
 """The most characters of a side in a list."""
+_SAMPLE = 3
+"""The most findings of a rule that are shown though they are not recorded, and groups of it."""
 
 Reply = dissonance_pb2.ReviewConflictResponse | dissonance_pb2.ResolveDissonanceResponse
 
@@ -40,6 +43,8 @@ def checked(
     if status == dissonance_pb2.CHECK_STATUS_DEGRADED:
         what = _counted(coverage.skipped) or "a judge did not answer"
         parts.append(text(f"The check is incomplete: {what}.", "bold red"))
+    elif coverage.skipped:
+        parts.append(text(f"Not looked at: {_counted(coverage.skipped)}", "dim"))
     if coverage.abstained:
         parts.append(text(f"Undecided: {_counted(coverage.abstained)}", "dim"))
     if coverage.model_calls:
@@ -48,6 +53,32 @@ def checked(
             f"{plural(coverage.model_tokens, 'token')}, {coverage.model_micros / 1e6:.2f} of money"
         )
         parts.append(text(said, "dim"))
+    return parts
+
+
+def by_rule(
+    conflicts: Sequence[conflict_pb2.Conflict], rules: Sequence[dissonance_pb2.RuleFindings]
+) -> list[RenderableType]:
+    """What a check found, a table for each rule; of what is not recorded, a few of each."""
+    parts: list[RenderableType] = []
+    for each in rules:
+        found = [conflict for conflict in conflicts if conflict.rule == each.rule]
+        left_out = [conflict for conflict in found if not conflict.id]
+        count = f"{plural(each.found_count, 'finding')}, {each.recorded_count:,} recorded"
+        parts += [
+            text(f"{each.rule}: {count}", "bold"),
+            listed([*(conflict for conflict in found if conflict.id), *left_out[:_SAMPLE]]),
+        ]
+        if len(left_out) > _SAMPLE:
+            parts.append(text(f"... and {len(left_out) - _SAMPLE:,} more that are not recorded."))
+        groups = Counter(conflict.group_id for conflict in found if conflict.group_id)
+        parts += [
+            text(f"{count:,} of these hang together: concord dismiss --group {group}", "dim")
+            for group, count in groups.most_common(_SAMPLE)
+            if count > 1
+        ]
+        if sum(groups.values()) > 1:
+            parts.append(text(f"To dismiss them all: concord dismiss --rule {each.rule}", "dim"))
     return parts
 
 
@@ -98,6 +129,8 @@ def whole(conflict: conflict_pb2.Conflict) -> list[RenderableType]:
         ("sure", f"{conflict.confidence:.2f}"),
         ("recorded", f"{when(conflict.create_time)} by {conflict.author}"),
         ("run", conflict.run_id),
+        ("group", conflict.group_id),
+        ("session", conflict.session_id),
         ("reviewed by", conflict.reviewed_by),
         ("because", conflict.context),
         ("etag", conflict.etag),

@@ -61,7 +61,7 @@ def listed(proposals: list[proposal_pb2.Proposal]) -> RenderableType:
             text(each.id, "bold"),
             text(f"{status_of(each)} {kind_of(each.kind)}, until {when(each.expire_time)}"),
             text(agree),
-            text(each.framing.neutral_summary),
+            text(each.summary or each.framing.neutral_summary),
             *_items(each),
         ]
         made.add_row(str(each.number), lines(*parts))

@@ -234,7 +234,9 @@ class Coverage(_message.Message):
 
     @_builtins.property
     def skipped(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """Pairs or statements that were not looked at, by reason, e.g. "SEARCH_UNAVAILABLE"."""
+        """Pairs or statements that were not looked at, by reason, e.g. "SEARCH_UNAVAILABLE". Of memories that are episodic:
+        "TURN", "JOURNAL", "DATED_NOTE" (a date names it) or "LOG"; the facts that these state are compared all the same.
+        """
 
     @_builtins.property
     def judged_by(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
@@ -262,6 +264,36 @@ class Coverage(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Coverage: _TypeAlias = Coverage  # noqa: Y015
+
+@_typing.final
+class RuleFindings(_message.Message):
+    """What a check found by one rule."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RULE_FIELD_NUMBER: _builtins.int
+    FOUND_COUNT_FIELD_NUMBER: _builtins.int
+    RECORDED_COUNT_FIELD_NUMBER: _builtins.int
+    rule: _builtins.str
+    """The rule, as `Conflict.rule` names it."""
+    found_count: _builtins.int
+    """How many findings it made."""
+    recorded_count: _builtins.int
+    """How many of these are in the record, since before or by this check."""
+    def __init__(
+        self,
+        *,
+        rule: _builtins.str = ...,
+        found_count: _builtins.int = ...,
+        recorded_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["found_count", b"found_count", "recorded_count", b"recorded_count", "rule", b"rule"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RuleFindings: _TypeAlias = RuleFindings  # noqa: Y015
 
 @_typing.final
 class CheckDissonanceRequest(_message.Message):
@@ -323,6 +355,7 @@ class CheckDissonanceResponse(_message.Message):
     COVERAGE_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     NODE_STATUS_FIELD_NUMBER: _builtins.int
+    RULES_FIELD_NUMBER: _builtins.int
     status: Global___CheckStatus.ValueType
     """How it went."""
     token: _builtins.str
@@ -341,6 +374,10 @@ class CheckDissonanceResponse(_message.Message):
     def coverage(self) -> Global___Coverage:
         """What it covered."""
 
+    @_builtins.property
+    def rules(self) -> _containers.RepeatedCompositeFieldContainer[Global___RuleFindings]:
+        """How many of `conflicts` each rule found, the rule with the most first."""
+
     def __init__(
         self,
         *,
@@ -350,10 +387,11 @@ class CheckDissonanceResponse(_message.Message):
         coverage: Global___Coverage | None = ...,
         token: _builtins.str = ...,
         node_status: _type_pb2.LookupStatus.ValueType = ...,
+        rules: _abc.Iterable[Global___RuleFindings] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["coverage", b"coverage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflicts", b"conflicts", "coverage", b"coverage", "earlier_conflict_ids", b"earlier_conflict_ids", "node_status", b"node_status", "status", b"status", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflicts", b"conflicts", "coverage", b"coverage", "earlier_conflict_ids", b"earlier_conflict_ids", "node_status", b"node_status", "rules", b"rules", "status", b"status", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -685,6 +723,7 @@ class CheckSummary(_message.Message):
     COVERAGE_FIELD_NUMBER: _builtins.int
     FINDINGS_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    RULES_FIELD_NUMBER: _builtins.int
     status: Global___CheckStatus.ValueType
     """How it went."""
     token: _builtins.str
@@ -697,6 +736,10 @@ class CheckSummary(_message.Message):
     def findings(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Findings by class, e.g. "EVOLUTION"."""
 
+    @_builtins.property
+    def rules(self) -> _containers.RepeatedCompositeFieldContainer[Global___RuleFindings]:
+        """Findings by rule, the rule with the most first."""
+
     def __init__(
         self,
         *,
@@ -704,10 +747,11 @@ class CheckSummary(_message.Message):
         coverage: Global___Coverage | None = ...,
         findings: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         token: _builtins.str = ...,
+        rules: _abc.Iterable[Global___RuleFindings] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["coverage", b"coverage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["coverage", b"coverage", "findings", b"findings", "status", b"status", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["coverage", b"coverage", "findings", b"findings", "rules", b"rules", "status", b"status", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -910,18 +954,24 @@ class ReviewConflictResponse(_message.Message):
 Global___ReviewConflictResponse: _TypeAlias = ReviewConflictResponse  # noqa: Y015
 
 @_typing.final
-class DismissRunRequest(_message.Message):
-    """Asks for the conflicts of a run to be dismissed."""
+class DismissConflictsRequest(_message.Message):
+    """Asks for many conflicts to be dismissed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     RUN_ID_FIELD_NUMBER: _builtins.int
+    RULE_FIELD_NUMBER: _builtins.int
+    GROUP_ID_FIELD_NUMBER: _builtins.int
     CONTEXT_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     run_id: _builtins.str
-    """The run: the `request_id` of a check, or as `Conflict.run_id` names it."""
+    """All of a run: the `request_id` of a check, or as `Conflict.run_id` names it."""
+    rule: _builtins.str
+    """The findings of text of a rule, as `Conflict.rule` names it."""
+    group_id: _builtins.str
+    """The findings of text of a group, as `Conflict.group_id` names it."""
     context: _builtins.str
     """Why, up to 2,000 characters."""
     def __init__(
@@ -929,18 +979,22 @@ class DismissRunRequest(_message.Message):
         *,
         request_id: _builtins.str = ...,
         run_id: _builtins.str = ...,
+        rule: _builtins.str = ...,
+        group_id: _builtins.str = ...,
         context: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "group_id", b"group_id", "rule", b"rule", "run_id", b"run_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "request_id", b"request_id", "run_id", b"run_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "context", b"context", "group_id", b"group_id", "request_id", b"request_id", "rule", b"rule", "run_id", b"run_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType_by: _TypeAlias = _typing.Literal["run_id", "rule", "group_id"]  # noqa: Y015
+    _WhichOneofArgType_by: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_by) -> _WhichOneofReturnType_by | None: ...
 
-Global___DismissRunRequest: _TypeAlias = DismissRunRequest  # noqa: Y015
+Global___DismissConflictsRequest: _TypeAlias = DismissConflictsRequest  # noqa: Y015
 
 @_typing.final
-class DismissRunResponse(_message.Message):
+class DismissConflictsResponse(_message.Message):
     """What was dismissed."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -951,7 +1005,7 @@ class DismissRunResponse(_message.Message):
     dismissed_count: _builtins.int
     """How many this request dismissed."""
     left_count: _builtins.int
-    """How many of the run stay POTENTIAL, for one to review each alone."""
+    """How many of those asked for stay POTENTIAL, for one to review each alone."""
     token: _builtins.str
     """Freshness token of the last write."""
     def __init__(
@@ -967,7 +1021,7 @@ class DismissRunResponse(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___DismissRunResponse: _TypeAlias = DismissRunResponse  # noqa: Y015
+Global___DismissConflictsResponse: _TypeAlias = DismissConflictsResponse  # noqa: Y015
 
 @_typing.final
 class ResolveDissonanceRequest(_message.Message):

@@ -64,10 +64,10 @@ class DissonanceServiceStub:
                 request_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ReviewConflictRequest.SerializeToString,
                 response_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ReviewConflictResponse.FromString,
                 _registered_method=True)
-        self.DismissRun = channel.unary_unary(
-                '/concord.dissonance.v1.DissonanceService/DismissRun',
-                request_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissRunRequest.SerializeToString,
-                response_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissRunResponse.FromString,
+        self.DismissConflicts = channel.unary_unary(
+                '/concord.dissonance.v1.DissonanceService/DismissConflicts',
+                request_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissConflictsRequest.SerializeToString,
+                response_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissConflictsResponse.FromString,
                 _registered_method=True)
         self.ResolveDissonance = channel.unary_unary(
                 '/concord.dissonance.v1.DissonanceService/ResolveDissonance',
@@ -136,9 +136,9 @@ class DissonanceServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def DismissRun(self, request, context):
-        """Dismisses what a run of a check recorded and nobody has reviewed: every POTENTIAL conflict of it, but for those
-        with a constitutive side, and of the class NUANCE unless an agent asks.
+    def DismissConflicts(self, request, context):
+        """Dismisses what nobody has reviewed: every POTENTIAL conflict of a run, or every finding of text of a rule or a
+        group, but for those with a constitutive side, and of the class NUANCE unless an agent asks.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -203,10 +203,10 @@ def add_DissonanceServiceServicer_to_server(servicer, server):
                     request_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ReviewConflictRequest.FromString,
                     response_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ReviewConflictResponse.SerializeToString,
             ),
-            'DismissRun': grpc.unary_unary_rpc_method_handler(
-                    servicer.DismissRun,
-                    request_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissRunRequest.FromString,
-                    response_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissRunResponse.SerializeToString,
+            'DismissConflicts': grpc.unary_unary_rpc_method_handler(
+                    servicer.DismissConflicts,
+                    request_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissConflictsRequest.FromString,
+                    response_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissConflictsResponse.SerializeToString,
             ),
             'ResolveDissonance': grpc.unary_unary_rpc_method_handler(
                     servicer.ResolveDissonance,
@@ -380,7 +380,7 @@ class DissonanceService:
             _registered_method=True)
 
     @staticmethod
-    def DismissRun(request,
+    def DismissConflicts(request,
             target,
             options=(),
             channel_credentials=None,
@@ -393,9 +393,9 @@ class DissonanceService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/concord.dissonance.v1.DissonanceService/DismissRun',
-            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissRunRequest.SerializeToString,
-            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissRunResponse.FromString,
+            '/concord.dissonance.v1.DissonanceService/DismissConflicts',
+            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissConflictsRequest.SerializeToString,
+            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissConflictsResponse.FromString,
             options,
             channel_credentials,
             insecure,

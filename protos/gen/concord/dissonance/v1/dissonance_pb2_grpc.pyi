@@ -52,9 +52,9 @@ class DissonanceServiceStub:
     """Confirms, dismisses, excepts or reclassifies a conflict, or takes the last review or resolution back. With a
     constitutive side it opens a BILATERAL proposal instead, and the reply names it.
     """
-    DismissRun: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.DismissRunRequest, _dissonance_pb2.DismissRunResponse]
-    """Dismisses what a run of a check recorded and nobody has reviewed: every POTENTIAL conflict of it, but for those
-    with a constitutive side, and of the class NUANCE unless an agent asks.
+    DismissConflicts: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.DismissConflictsRequest, _dissonance_pb2.DismissConflictsResponse]
+    """Dismisses what nobody has reviewed: every POTENTIAL conflict of a run, or every finding of text of a rule or a
+    group, but for those with a constitutive side, and of the class NUANCE unless an agent asks.
     """
     ResolveDissonance: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.ResolveDissonanceRequest, _dissonance_pb2.ResolveDissonanceResponse]
     """Resolves a conflict, or two items that have none yet. With a constitutive side it opens a BILATERAL
@@ -95,9 +95,9 @@ class DissonanceServiceAsyncStub(DissonanceServiceStub):
     """Confirms, dismisses, excepts or reclassifies a conflict, or takes the last review or resolution back. With a
     constitutive side it opens a BILATERAL proposal instead, and the reply names it.
     """
-    DismissRun: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.DismissRunRequest, _dissonance_pb2.DismissRunResponse]  # type: ignore[assignment]
-    """Dismisses what a run of a check recorded and nobody has reviewed: every POTENTIAL conflict of it, but for those
-    with a constitutive side, and of the class NUANCE unless an agent asks.
+    DismissConflicts: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.DismissConflictsRequest, _dissonance_pb2.DismissConflictsResponse]  # type: ignore[assignment]
+    """Dismisses what nobody has reviewed: every POTENTIAL conflict of a run, or every finding of text of a rule or a
+    group, but for those with a constitutive side, and of the class NUANCE unless an agent asks.
     """
     ResolveDissonance: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.ResolveDissonanceRequest, _dissonance_pb2.ResolveDissonanceResponse]  # type: ignore[assignment]
     """Resolves a conflict, or two items that have none yet. With a constitutive side it opens a BILATERAL
@@ -167,13 +167,13 @@ class DissonanceServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
-    def DismissRun(
+    def DismissConflicts(
         self,
-        request: _dissonance_pb2.DismissRunRequest,
+        request: _dissonance_pb2.DismissConflictsRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_dissonance_pb2.DismissRunResponse, _abc.Awaitable[_dissonance_pb2.DismissRunResponse]]:
-        """Dismisses what a run of a check recorded and nobody has reviewed: every POTENTIAL conflict of it, but for those
-        with a constitutive side, and of the class NUANCE unless an agent asks.
+    ) -> _typing.Union[_dissonance_pb2.DismissConflictsResponse, _abc.Awaitable[_dissonance_pb2.DismissConflictsResponse]]:
+        """Dismisses what nobody has reviewed: every POTENTIAL conflict of a run, or every finding of text of a rule or a
+        group, but for those with a constitutive side, and of the class NUANCE unless an agent asks.
         """
 
     @_abc_1.abstractmethod

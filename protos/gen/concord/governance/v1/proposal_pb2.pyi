@@ -404,6 +404,7 @@ class Proposal(_message.Message):
     SESSION_ID_FIELD_NUMBER: _builtins.int
     FAILURE_REASON_FIELD_NUMBER: _builtins.int
     FAILED_SLOT_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id (UUIDv7)."""
     number: _builtins.int
@@ -456,6 +457,11 @@ class Proposal(_message.Message):
     """Of a failure: the name of a concord.errors.v1.ErrorReason value; empty otherwise."""
     failed_slot: _type_pb2.Slot.ValueType
     """Of a failure: the slot whose envelope `failed_check` is about; unspecified for any other check."""
+    summary: _builtins.str
+    """What it does in a sentence that quotes its items as they are now, each cut at 60 characters, such as "'Ran 6 km'
+    gives way to 'Ran 9 km'"; the neutral summary where they have no words. Only in lists that ask for it. Nobody signs
+    it, and no digest covers it.
+    """
     @_builtins.property
     def action(self) -> _governed_pb2.GovernedAction:
         """The action; absent once an item of it was erased."""
@@ -532,10 +538,11 @@ class Proposal(_message.Message):
         session_id: _builtins.str = ...,
         failure_reason: _builtins.str = ...,
         failed_slot: _type_pb2.Slot.ValueType = ...,
+        summary: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "create_time", b"create_time", "expire_time", b"expire_time", "framing", b"framing", "resolve_time", b"resolve_time", "undo_until", b"undo_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "cascaded_count", b"cascaded_count", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "failed_check", b"failed_check", "failed_slot", b"failed_slot", "failure_reason", b"failure_reason", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "irreversible", b"irreversible", "kind", b"kind", "note", b"note", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "session_id", b"session_id", "status", b"status", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "cascaded_count", b"cascaded_count", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "failed_check", b"failed_check", "failed_slot", b"failed_slot", "failure_reason", b"failure_reason", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "irreversible", b"irreversible", "kind", b"kind", "note", b"note", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "session_id", b"session_id", "status", b"status", "summary", b"summary", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -755,12 +762,15 @@ class ListProposalsRequest(_message.Message):
     ITEM_ID_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    WITH_SUMMARIES_FIELD_NUMBER: _builtins.int
     item_id: _builtins.str
     """Only proposals that touch this item."""
     page_size: _builtins.int
     """1 to 200; 0 = 50. A page of over 1 MiB is cut short."""
     page_token: _builtins.str
     """From the previous page of the same query."""
+    with_summaries: _builtins.bool
+    """True for each proposal's `summary`."""
     @_builtins.property
     def statuses(self) -> _containers.RepeatedScalarFieldContainer[Global___ProposalStatus.ValueType]:
         """Only proposals in these states; empty = all."""
@@ -772,10 +782,11 @@ class ListProposalsRequest(_message.Message):
         item_id: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        with_summaries: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["item_id", b"item_id", "page_size", b"page_size", "page_token", b"page_token", "statuses", b"statuses"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["item_id", b"item_id", "page_size", b"page_size", "page_token", b"page_token", "statuses", b"statuses", "with_summaries", b"with_summaries"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1400,7 +1411,7 @@ class BriefingLine(_message.Message):
     approval_level: Global___ApprovalLevel.ValueType
     """Who must agree."""
     summary: _builtins.str
-    """Its neutral summary."""
+    """Its `Proposal.summary`."""
     conflict_id: _builtins.str
     """The conflict that its action reviews, resolves or reopens; empty for another action."""
     @_builtins.property

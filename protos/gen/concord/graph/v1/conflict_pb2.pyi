@@ -422,6 +422,8 @@ class Conflict(_message.Message):
     ETAG_FIELD_NUMBER: _builtins.int
     RUN_ID_FIELD_NUMBER: _builtins.int
     IS_TEXT_FINDING_FIELD_NUMBER: _builtins.int
+    GROUP_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id (UUIDv7), given by Concord."""
     conflict_class: Global___ConflictClass.ValueType
@@ -458,6 +460,12 @@ class Conflict(_message.Message):
     """True while it is POTENTIAL and was judged by words (LEXICAL, NLI, LLM, OVERLAP): it is shown, and changes no
     advice and no memory's health, and opens no proposal by itself.
     """
+    group_id: _builtins.str
+    """Of a finding of text: the group of findings that the same rule made of the same statements, each of which shares a
+    side with another one; empty otherwise.
+    """
+    session_id: _builtins.str
+    """The session at whose end it was found; empty if it was found otherwise."""
     @_builtins.property
     def first(self) -> Global___ConflictSide:
         """The side with the smaller id."""
@@ -502,10 +510,12 @@ class Conflict(_message.Message):
         etag: _builtins.str = ...,
         run_id: _builtins.str = ...,
         is_text_finding: _builtins.bool = ...,
+        group_id: _builtins.str = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "first", b"first", "modify_time", b"modify_time", "resolution", b"resolution", "second", b"second"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "confidence", b"confidence", "conflict_class", b"conflict_class", "context", b"context", "contradicts_id", b"contradicts_id", "create_time", b"create_time", "etag", b"etag", "first", b"first", "id", b"id", "is_text_finding", b"is_text_finding", "judge", b"judge", "modify_time", b"modify_time", "older_id", b"older_id", "resolution", b"resolution", "reviewed_by", b"reviewed_by", "rule", b"rule", "run_id", b"run_id", "second", b"second", "severity", b"severity", "state", b"state", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "confidence", b"confidence", "conflict_class", b"conflict_class", "context", b"context", "contradicts_id", b"contradicts_id", "create_time", b"create_time", "etag", b"etag", "first", b"first", "group_id", b"group_id", "id", b"id", "is_text_finding", b"is_text_finding", "judge", b"judge", "modify_time", b"modify_time", "older_id", b"older_id", "resolution", b"resolution", "reviewed_by", b"reviewed_by", "rule", b"rule", "run_id", b"run_id", "second", b"second", "session_id", b"session_id", "severity", b"severity", "state", b"state", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -530,6 +540,7 @@ class Finding(_message.Message):
     RULE_FIELD_NUMBER: _builtins.int
     FIRST_SPANS_FIELD_NUMBER: _builtins.int
     SECOND_SPANS_FIELD_NUMBER: _builtins.int
+    GROUP_ID_FIELD_NUMBER: _builtins.int
     first_id: _builtins.str
     """One side: an edge or a memory."""
     first_etag: _builtins.str
@@ -552,6 +563,8 @@ class Finding(_message.Message):
     """What decided."""
     rule: _builtins.str
     """The judge's rule or model version."""
+    group_id: _builtins.str
+    """Its group; empty = none."""
     @_builtins.property
     def first_spans(self) -> _containers.RepeatedCompositeFieldContainer[Global___Span]:
         """Where the first side disagrees, at most 16."""
@@ -576,10 +589,11 @@ class Finding(_message.Message):
         rule: _builtins.str = ...,
         first_spans: _abc.Iterable[Global___Span] | None = ...,
         second_spans: _abc.Iterable[Global___Span] | None = ...,
+        group_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "conflict_class", b"conflict_class", "first_etag", b"first_etag", "first_id", b"first_id", "first_spans", b"first_spans", "judge", b"judge", "older_id", b"older_id", "rule", b"rule", "second_etag", b"second_etag", "second_id", b"second_id", "second_spans", b"second_spans", "severity", b"severity", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "conflict_class", b"conflict_class", "first_etag", b"first_etag", "first_id", b"first_id", "first_spans", b"first_spans", "group_id", b"group_id", "judge", b"judge", "older_id", b"older_id", "rule", b"rule", "second_etag", b"second_etag", "second_id", b"second_id", "second_spans", b"second_spans", "severity", b"severity", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -594,10 +608,13 @@ class RecordConflictsRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     FINDINGS_FIELD_NUMBER: _builtins.int
     RUN_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     run_id: _builtins.str
     """The run that found them; empty = none."""
+    session_id: _builtins.str
+    """The session at whose end they were found; empty = found otherwise."""
     @_builtins.property
     def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Finding]:
         """The findings, each pair once."""
@@ -608,10 +625,11 @@ class RecordConflictsRequest(_message.Message):
         request_id: _builtins.str = ...,
         findings: _abc.Iterable[Global___Finding] | None = ...,
         run_id: _builtins.str = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["findings", b"findings", "request_id", b"request_id", "run_id", b"run_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["findings", b"findings", "request_id", b"request_id", "run_id", b"run_id", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1082,18 +1100,24 @@ class ReopenConflictResponse(_message.Message):
 Global___ReopenConflictResponse: _TypeAlias = ReopenConflictResponse  # noqa: Y015
 
 @_typing.final
-class DismissRunRequest(_message.Message):
-    """Asks for the conflicts of a run to be dismissed."""
+class DismissConflictsRequest(_message.Message):
+    """Asks for many conflicts to be dismissed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     RUN_ID_FIELD_NUMBER: _builtins.int
+    RULE_FIELD_NUMBER: _builtins.int
+    GROUP_ID_FIELD_NUMBER: _builtins.int
     CONTEXT_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     run_id: _builtins.str
-    """The run, as `Conflict.run_id` names it."""
+    """All of a run, as `Conflict.run_id` names it."""
+    rule: _builtins.str
+    """The findings of text of a rule, as `Conflict.rule` names it."""
+    group_id: _builtins.str
+    """The findings of text of a group, as `Conflict.group_id` names it."""
     context: _builtins.str
     """Why, up to 2,000 characters."""
     def __init__(
@@ -1101,18 +1125,22 @@ class DismissRunRequest(_message.Message):
         *,
         request_id: _builtins.str = ...,
         run_id: _builtins.str = ...,
+        rule: _builtins.str = ...,
+        group_id: _builtins.str = ...,
         context: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "group_id", b"group_id", "rule", b"rule", "run_id", b"run_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "request_id", b"request_id", "run_id", b"run_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "context", b"context", "group_id", b"group_id", "request_id", b"request_id", "rule", b"rule", "run_id", b"run_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType_by: _TypeAlias = _typing.Literal["run_id", "rule", "group_id"]  # noqa: Y015
+    _WhichOneofArgType_by: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_by) -> _WhichOneofReturnType_by | None: ...
 
-Global___DismissRunRequest: _TypeAlias = DismissRunRequest  # noqa: Y015
+Global___DismissConflictsRequest: _TypeAlias = DismissConflictsRequest  # noqa: Y015
 
 @_typing.final
-class DismissRunResponse(_message.Message):
+class DismissConflictsResponse(_message.Message):
     """What was dismissed."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -1124,11 +1152,11 @@ class DismissRunResponse(_message.Message):
     dismissed_count: _builtins.int
     """How many this request dismissed, at most 500."""
     left_count: _builtins.int
-    """How many of the run stay POTENTIAL: with a constitutive side, which takes consent, or of the class NUANCE, which
-    takes the agent. Counted once `is_complete`.
+    """How many of those asked for stay POTENTIAL: with a constitutive side, which takes consent, or of the class NUANCE,
+    which takes the agent. Counted once `is_complete`.
     """
     is_complete: _builtins.bool
-    """False when more of the run can be dismissed, by another request."""
+    """False when more of those asked for can be dismissed, by another request."""
     token: _builtins.str
     """Freshness token of this write."""
     def __init__(
@@ -1145,7 +1173,7 @@ class DismissRunResponse(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___DismissRunResponse: _TypeAlias = DismissRunResponse  # noqa: Y015
+Global___DismissConflictsResponse: _TypeAlias = DismissConflictsResponse  # noqa: Y015
 
 @_typing.final
 class CheckSettings(_message.Message):

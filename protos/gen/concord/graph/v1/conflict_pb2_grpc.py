@@ -72,10 +72,10 @@ class ConflictServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.ReopenConflictRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.ReopenConflictResponse.FromString,
                 _registered_method=True)
-        self.DismissRun = channel.unary_unary(
-                '/concord.graph.v1.ConflictService/DismissRun',
-                request_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissRunRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissRunResponse.FromString,
+        self.DismissConflicts = channel.unary_unary(
+                '/concord.graph.v1.ConflictService/DismissConflicts',
+                request_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissConflictsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissConflictsResponse.FromString,
                 _registered_method=True)
         self.GetCheckSettings = channel.unary_unary(
                 '/concord.graph.v1.ConflictService/GetCheckSettings',
@@ -143,9 +143,9 @@ class ConflictServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def DismissRun(self, request, context):
-        """Dismisses POTENTIAL conflicts that a run of a check recorded, at most 500 at once: all or nothing. Each is
-        dismissed as by a review, and reopened alone.
+    def DismissConflicts(self, request, context):
+        """Dismisses POTENTIAL conflicts that a run of a check recorded, or findings of text that a rule made or that are one
+        group, at most 500 at once: all or nothing. Each is dismissed as by a review, and reopened alone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -198,10 +198,10 @@ def add_ConflictServiceServicer_to_server(servicer, server):
                     request_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.ReopenConflictRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.ReopenConflictResponse.SerializeToString,
             ),
-            'DismissRun': grpc.unary_unary_rpc_method_handler(
-                    servicer.DismissRun,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissRunRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissRunResponse.SerializeToString,
+            'DismissConflicts': grpc.unary_unary_rpc_method_handler(
+                    servicer.DismissConflicts,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissConflictsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissConflictsResponse.SerializeToString,
             ),
             'GetCheckSettings': grpc.unary_unary_rpc_method_handler(
                     servicer.GetCheckSettings,
@@ -395,7 +395,7 @@ class ConflictService:
             _registered_method=True)
 
     @staticmethod
-    def DismissRun(request,
+    def DismissConflicts(request,
             target,
             options=(),
             channel_credentials=None,
@@ -408,9 +408,9 @@ class ConflictService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/concord.graph.v1.ConflictService/DismissRun',
-            concord_dot_graph_dot_v1_dot_conflict__pb2.DismissRunRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_conflict__pb2.DismissRunResponse.FromString,
+            '/concord.graph.v1.ConflictService/DismissConflicts',
+            concord_dot_graph_dot_v1_dot_conflict__pb2.DismissConflictsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_conflict__pb2.DismissConflictsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -55,9 +55,9 @@ class ConflictServiceStub:
     """
     ReopenConflict: _grpc.UnaryUnaryMultiCallable[_conflict_pb2.ReopenConflictRequest, _conflict_pb2.ReopenConflictResponse]
     """Takes the last review or resolution back, with the lineage that it wrote."""
-    DismissRun: _grpc.UnaryUnaryMultiCallable[_conflict_pb2.DismissRunRequest, _conflict_pb2.DismissRunResponse]
-    """Dismisses POTENTIAL conflicts that a run of a check recorded, at most 500 at once: all or nothing. Each is
-    dismissed as by a review, and reopened alone.
+    DismissConflicts: _grpc.UnaryUnaryMultiCallable[_conflict_pb2.DismissConflictsRequest, _conflict_pb2.DismissConflictsResponse]
+    """Dismisses POTENTIAL conflicts that a run of a check recorded, or findings of text that a rule made or that are one
+    group, at most 500 at once: all or nothing. Each is dismissed as by a review, and reopened alone.
     """
     GetCheckSettings: _grpc.UnaryUnaryMultiCallable[_conflict_pb2.GetCheckSettingsRequest, _conflict_pb2.GetCheckSettingsResponse]
     """Reads what the space lets checks record by themselves."""
@@ -91,9 +91,9 @@ class ConflictServiceAsyncStub(ConflictServiceStub):
     """
     ReopenConflict: _aio.UnaryUnaryMultiCallable[_conflict_pb2.ReopenConflictRequest, _conflict_pb2.ReopenConflictResponse]  # type: ignore[assignment]
     """Takes the last review or resolution back, with the lineage that it wrote."""
-    DismissRun: _aio.UnaryUnaryMultiCallable[_conflict_pb2.DismissRunRequest, _conflict_pb2.DismissRunResponse]  # type: ignore[assignment]
-    """Dismisses POTENTIAL conflicts that a run of a check recorded, at most 500 at once: all or nothing. Each is
-    dismissed as by a review, and reopened alone.
+    DismissConflicts: _aio.UnaryUnaryMultiCallable[_conflict_pb2.DismissConflictsRequest, _conflict_pb2.DismissConflictsResponse]  # type: ignore[assignment]
+    """Dismisses POTENTIAL conflicts that a run of a check recorded, or findings of text that a rule made or that are one
+    group, at most 500 at once: all or nothing. Each is dismissed as by a review, and reopened alone.
     """
     GetCheckSettings: _aio.UnaryUnaryMultiCallable[_conflict_pb2.GetCheckSettingsRequest, _conflict_pb2.GetCheckSettingsResponse]  # type: ignore[assignment]
     """Reads what the space lets checks record by themselves."""
@@ -162,13 +162,13 @@ class ConflictServiceServicer(metaclass=_abc_1.ABCMeta):
         """Takes the last review or resolution back, with the lineage that it wrote."""
 
     @_abc_1.abstractmethod
-    def DismissRun(
+    def DismissConflicts(
         self,
-        request: _conflict_pb2.DismissRunRequest,
+        request: _conflict_pb2.DismissConflictsRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_conflict_pb2.DismissRunResponse, _abc.Awaitable[_conflict_pb2.DismissRunResponse]]:
-        """Dismisses POTENTIAL conflicts that a run of a check recorded, at most 500 at once: all or nothing. Each is
-        dismissed as by a review, and reopened alone.
+    ) -> _typing.Union[_conflict_pb2.DismissConflictsResponse, _abc.Awaitable[_conflict_pb2.DismissConflictsResponse]]:
+        """Dismisses POTENTIAL conflicts that a run of a check recorded, or findings of text that a rule made or that are one
+        group, at most 500 at once: all or nothing. Each is dismissed as by a review, and reopened alone.
         """
 
     @_abc_1.abstractmethod

@@ -75,11 +75,11 @@ class CallersGraphClient:
             case _:
                 return await in_name_of(who, self._conflicts.ReopenConflict, decision)
 
-    async def dismiss_run(
-        self, who: Credential, request: conflict_pb2.DismissRunRequest
-    ) -> conflict_pb2.DismissRunResponse:
-        """Dismisses potential conflicts of a run, at most 500."""
-        return await in_name_of(who, self._conflicts.DismissRun, request)
+    async def dismiss(
+        self, who: Credential, request: conflict_pb2.DismissConflictsRequest
+    ) -> conflict_pb2.DismissConflictsResponse:
+        """Dismisses potential conflicts of a run, a rule or a group, at most 500."""
+        return await in_name_of(who, self._conflicts.DismissConflicts, request)
 
     async def end_session(
         self, who: Credential, request: session_pb2.EndSessionRequest

@@ -1,5 +1,6 @@
 """Graph, asked under dissonance's own name. No read here counts as a use of an item."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -18,6 +19,8 @@ from concord.graph.v1 import (
     memory_pb2_grpc,
     relation_pb2,
     relation_pb2_grpc,
+    space_pb2,
+    space_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import TokenIssuer
@@ -26,7 +29,7 @@ from concord_models.budget import Cost
 
 from concord_dissonance.clients.graph import messages
 from concord_dissonance.clients.service_calls import OwnCalls, own
-from concord_dissonance.domain import model_spend
+from concord_dissonance.domain import episodic, model_spend
 from concord_dissonance.domain.errors import PairStale
 from concord_dissonance.domain.sides import Kind, RelationRule
 from concord_dissonance.domain.statements import Finding, Statement, Versions
@@ -38,7 +41,7 @@ REFS_A_CALL = 64
 """Memories in one request: at 20,000 characters each their reply stays below the limit."""
 IDS_A_CALL = 500
 CHECKED_KINDS = (type_pb2.MEMORY_KIND_FACT, type_pb2.MEMORY_KIND_PLAN)
-"""The kinds of memories that a check of a space reads: journals and turns are episodic (D3)."""
+"""The kinds of memories that a check of a space reads (D3)."""
 CHECKED = (Kind.FACT, Kind.PLAN)
 _SCOPES = frozenset({"graph:read", "memory:read", "conflict:write", "record:all"})
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
@@ -53,6 +56,7 @@ class GraphClient:
         self._graph = graph_pb2_grpc.GraphServiceStub(channel)
         self._memories = memory_pb2_grpc.MemoryServiceStub(channel)
         self._lineage = lineage_pb2_grpc.LineageServiceStub(channel)
+        self._spaces = space_pb2_grpc.SpaceServiceStub(channel)
         self._relations = relation_pb2_grpc.RelationServiceStub(channel)
         self._records = SmallRecords(channel, self._call.metadata)
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(channel)
@@ -77,16 +81,27 @@ class GraphClient:
         async for found in self._call.pages(space, self._graph.ListEdges, request):
             yield [messages.of_edge(e) for e in found.edges if messages.states_something(e)]
 
-    async def memories(self, space: str) -> AsyncIterator[Sequence[Statement]]:
-        """The facts and plans that hold now and are not superseded, in pages."""
-        wanted = memory_pb2.MemoryFilter(kinds=CHECKED_KINDS)
+    async def memories(
+        self, space: str, kinds: Sequence[type_pb2.MemoryKind.ValueType] = CHECKED_KINDS
+    ) -> AsyncIterator[Sequence[Statement]]:
+        """The memories of these kinds that hold now and are not superseded, in pages."""
+        wanted = memory_pb2.MemoryFilter(kinds=kinds)
         request = memory_pb2.ListMemoriesRequest(filter=wanted, page_size=PAGE)
         async for found in self._call.pages(space, self._memories.ListMemories, request):
             yield [messages.of_memory(each) for each in found.memories]
 
+    async def journals_and_turns(self, space: str) -> Counter[str]:
+        """How many journals there are, and how many turns."""
+        found: Counter[str] = Counter()
+        async for page in self.memories(space, [type_pb2.MEMORY_KIND_JOURNAL]):
+            found[Kind.JOURNAL.name] += len(page)
+        counts = await self._call(space, self._spaces.CountByType, space_pb2.CountByTypeRequest())
+        found[Kind.TURN.name] += counts.raw_dialogues
+        return +found
+
     async def around(self, space: str, node: str, radius: int) -> Sequence[Statement] | None:
-        """The edges within `radius` hops of a node, by name or id, and the facts and plans that
-        state them or are their ends. None: the node is unknown."""
+        """The edges within `radius` hops of a node, by name or id, and the memories that state
+        them or are their ends: facts, plans and what is episodic. None: the node is unknown."""
         edges = await self._edges_around(space, node, radius)
         if edges is None:
             return None
@@ -95,7 +110,8 @@ class GraphClient:
         ids |= {end.id for end in ends if end.kind == type_pb2.ITEM_KIND_MEMORY}
         stating = [messages.of_edge(e) for e in edges if messages.states_something(e)]
         memories = await self.memories_of(space, sorted(ids))
-        return [*stating, *(each for each in memories if each.side.kind in CHECKED)]
+        kinds = {*CHECKED, *episodic.KINDS}
+        return [*stating, *(each for each in memories if each.side.kind in kinds)]
 
     async def _edges_around(
         self, space: str, node: str, radius: int, relation: str = ""
@@ -180,12 +196,20 @@ class GraphClient:
         return frozenset().union(*(each for each in ends if memory_id in each)) - {memory_id}
 
     async def record(
-        self, space: str, request_id: str, findings: Sequence[Finding], run_id: str
+        self,
+        space: str,
+        request_id: str,
+        findings: Sequence[Finding],
+        run_id: str,
+        session_id: str = "",
     ) -> tuple[Sequence[conflict_pb2.RecordedFinding], str]:
         """Records at most 500 findings of a run, and returns the result of each, and a freshness
-        token."""
+        token. `session_id`: the session at whose end they were found."""
         request = conflict_pb2.RecordConflictsRequest(
-            request_id=request_id, findings=map(messages.finding, findings), run_id=run_id
+            request_id=request_id,
+            findings=map(messages.finding, findings),
+            run_id=run_id,
+            session_id=session_id,
         )
         reply = await self._call(space, self._conflicts.RecordConflicts, request)
         return reply.findings, reply.token
@@ -195,6 +219,11 @@ class GraphClient:
     ) -> Sequence[conflict_pb2.Conflict]:
         """Potential and confirmed conflicts with a side among these items; empty: of all items."""
         return await self._conflicts_in(space, _OPEN, item_ids)
+
+    async def conflict(self, space: str, conflict_id: str) -> conflict_pb2.Conflict:
+        """A conflict; empty if there is none of this id."""
+        request = conflict_pb2.GetConflictRequest(id=conflict_id)
+        return (await self._call(space, self._conflicts.GetConflict, request)).conflict
 
     async def known(
         self, space: str, item_ids: Sequence[str]

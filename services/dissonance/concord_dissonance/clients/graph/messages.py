@@ -97,6 +97,7 @@ def of_memory(memory: type_pb2.Memory) -> Statement:
         is_superseded=memory.supersession.is_superseded,
         facts=tuple(TypedFact(each.subject, each.relation, each.object) for each in memory.facts),
         is_amended=bool(memory.supersession.amendment_ids),
+        names=tuple(filter(None, (memory.external_id, *(each.file for each in memory.sources)))),
     )
 
 
@@ -154,12 +155,13 @@ def finding(found: Finding) -> conflict_pb2.Finding:
         second_id=found.second.id,
         second_etag=found.second.etag,
         confidence=found.confidence,
+        rule=found.rule,
+        group_id=found.group_id,
     )
     verdict = found.verdict
     if verdict is None:
         message.conflict_class = conflict_pb2.CONFLICT_CLASS_UNDECIDED
         message.judge = conflict_pb2.JUDGE_OVERLAP
-        message.rule = "concept-overlap"
         return message
     message.conflict_class = enum_number(conflict_pb2, "CONFLICT_CLASS", verdict.conflict)
     add_verdict(message, verdict)
@@ -174,9 +176,8 @@ def finding(found: Finding) -> conflict_pb2.Finding:
 def add_verdict(
     message: conflict_pb2.Finding | conflict_pb2.Conflict | dissonance_pb2.Verdict, said: Verdict
 ) -> None:
-    """Add a verdict's judge, rule, type and severity."""
+    """Add a verdict's judge, type and severity."""
     message.judge = enum_number(conflict_pb2, "JUDGE", said.judge)
-    message.rule = said.reason.rule
     if said.type is not None:
         message.type = enum_number(conflict_pb2, "CONFLICT_TYPE", said.type)
     if said.severity is not None:

@@ -93,6 +93,12 @@ class GraphClient:
         found = await self._call(self._conflicts.GetConflict, request, space)
         return conflict(found.conflict) if found.HasField("conflict") else None
 
+    async def contents(self, space: str, memory_ids: Sequence[str]) -> Mapping[str, str]:
+        refs = [feed_pb2.RevisionRef(id=each) for each in memory_ids]
+        request = feed_pb2.BatchGetRevisionsRequest(space=space, refs=refs)
+        found = await _reply_of(self._feed.BatchGetRevisions(request))
+        return {each.id: each.memory.content for each in found.revisions}
+
     async def open_conflicts(self, space: str, limit: int) -> OpenConflicts:
         both = await self._list_conflicts(space, _OPEN, limit)
         potential = (await self._list_conflicts(space, _OPEN[:1], 1)).total_count

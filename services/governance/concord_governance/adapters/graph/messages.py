@@ -26,12 +26,13 @@ def effects(done: governed_pb2.ApplyGovernedChangeResponse) -> tuple[Effect, ...
 
 
 def conflict(found: conflict_pb2.Conflict) -> Conflict:
-    """Return a conflict with the statements of its sides."""
+    """Return a conflict with its sides' ids and statements."""
     return Conflict(
         found.id,
         int(found.conflict_class),
         int(found.state),
         (found.first.statement, found.second.statement),
+        (found.first.id, found.second.id),
     )
 
 

@@ -41,13 +41,13 @@ from concord_graph.domain.items import (
 )
 from concord_graph.ports import (
     Author,
+    ConflictsDismissed,
     ConflictsRecorded,
     EntryFilter,
     FindingOutcome,
     LinkParser,
     Reads,
     Recorded,
-    RunDismissed,
     View,
     Written,
 )
@@ -57,7 +57,7 @@ from concord_graph.usecases.write.conflicts import CONFLICT_ID, as_before
 from concord_graph.usecases.write.writer import Writer, written
 
 MOST_DISMISSED = 500
-"""Conflicts of a run that one request dismisses."""
+"""Conflicts that one request dismisses."""
 _BY_GOVERNANCE = frozenset({"ApplyGovernedChange", "PreviewChange"})
 """RPCs of governance: it calls them with the agent's consent, or for the agent's session."""
 
@@ -96,21 +96,27 @@ async def review_conflict(writer: Writer, conflict_id: str, etag: str, review: R
     return written(stored, decided)
 
 
-async def dismiss_run(writer: Writer, run_id: str, context: str) -> RunDismissed:
-    """Dismiss the potential conflicts of a run, at most `MOST_DISMISSED`.
+async def dismiss_conflicts(
+    writer: Writer, *, run_id: str, rule: str, group_id: str, context: str
+) -> ConflictsDismissed:
+    """Dismiss potential conflicts of a run, a rule or a group, at most `MOST_DISMISSED`.
 
-    A conflict that takes consent, or the agent, is left: each of these is reviewed alone.
+    Two of these are empty. By rule or group only findings of text are dismissed: judges of typed
+    facts have rules of the same names. A conflict that takes consent, or the agent, is left: each
+    of these is reviewed alone.
     """
-    of_run = EntryFilter(
+    potential = EntryFilter(
         ItemKind.CONFLICT, shelf=None, shelves=(ConflictState.POTENTIAL.name,), run_id=run_id
     )
-    found, _ = await writer.tx.entries(of_run, Instant(0, FOREVER))
+    found, _ = await writer.tx.entries(potential, Instant(0, FOREVER))
     review = Review(Decision.DISMISS, context)
     dismissed = left = 0
     for entry in found:
-        if dismissed == MOST_DISMISSED:
-            return RunDismissed(dismissed, 0, is_complete=False)
         conflict = conflict_of(entry)
+        if not run_id and not _is_named(conflict, rule, group_id):
+            continue
+        if dismissed == MOST_DISMISSED:
+            return ConflictsDismissed(dismissed, 0, is_complete=False)
         try:
             needs_consent = await _demand_decidable(writer, entry, conflict)
         except (ConstitutiveProtected, AgentRequired):
@@ -119,7 +125,12 @@ async def dismiss_run(writer: Writer, run_id: str, context: str) -> RunDismissed
         after = reviewed(conflict, review, writer.author.principal, entry.revision.number)
         await _put(writer, entry, after, needs_consent=needs_consent)
         dismissed += 1
-    return RunDismissed(dismissed, left, is_complete=True)
+    return ConflictsDismissed(dismissed, left, is_complete=True)
+
+
+def _is_named(conflict: Conflict, rule: str, group_id: str) -> bool:
+    said, asked = (conflict.group_id, group_id) if group_id else (conflict.rule, rule)
+    return conflict.is_text_finding and said == asked
 
 
 async def resolve_conflict(

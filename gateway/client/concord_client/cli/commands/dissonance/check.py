@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Coverage,
         DetectContradictionsRequest,
         DetectContradictionsResponse,
+        RuleFindings,
     )
 
 _ALL = 2**31 - 1
-_SAMPLE = 3
 NOTHING_NEW = "Nothing was found. What was found before: concord conflicts"
 
 
@@ -98,6 +98,7 @@ class _Found(NamedTuple):
     status: "CheckStatus.ValueType"
     coverage: "Coverage"
     conflicts: Sequence[Conflict]
+    rules: "Sequence[RuleFindings]"
 
 
 def _checked(
@@ -115,7 +116,9 @@ def _checked(
     with session.client() as client:
         if isinstance(request, CheckDissonanceRequest):
             reply = client.dissonance.CheckDissonance(request, timeout=LONG_CHECK)
-            found = _Found(request.request_id, reply.status, reply.coverage, reply.conflicts)
+            found = _Found(
+                request.request_id, reply.status, reply.coverage, reply.conflicts, reply.rules
+            )
             if session.as_json:
                 session.reply(reply)
             elif reply.node_status == LOOKUP_STATUS_NOT_FOUND:
@@ -145,19 +148,13 @@ def _read(
                 conflicts.append(event.conflict)
             else:
                 end = event.summary
-    return _Found(run_id, end.status, end.coverage, conflicts)
+    return _Found(run_id, end.status, end.coverage, conflicts, end.rules)
 
 
 def _show(found: _Found) -> None:
-    from concord_client.cli.render.conflict_page import checked, listed
+    from concord_client.cli.render.conflict_page import by_rule, checked
 
-    recorded = [each for each in found.conflicts if each.id]
-    shown = found.conflicts
-    if found.coverage.unrecorded:
-        left_out = [each for each in found.conflicts if not each.id]
-        shown = [*recorded, *left_out[:_SAMPLE]]
-    show(*checked(found.status, found.coverage), listed(shown, none=NOTHING_NEW))
-    if found.coverage.unrecorded > _SAMPLE:
-        show(text(f"... and {found.coverage.unrecorded - _SAMPLE:,} more that are not recorded."))
+    show(*checked(found.status, found.coverage))
+    show(*by_rule(found.conflicts, found.rules) or [text(NOTHING_NEW, "dim")])
     if found.coverage.recorded:
         show(text(f"To take these back: concord dismiss --run {found.run_id}", "dim"))

@@ -42,16 +42,30 @@ def dismiss(
             help="Instead: all that this run of a check recorded and nobody has reviewed.",
         ),
     ] = "",
+    rule: Annotated[
+        str,
+        typer.Option(
+            metavar="RULE",
+            help="Instead: all that this rule found in texts and nobody has reviewed.",
+        ),
+    ] = "",
+    group: Annotated[
+        str,
+        typer.Option(
+            metavar="GROUP",
+            help="Instead: all findings in texts of this group that nobody has reviewed.",
+        ),
+    ] = "",
     because: ContextOption = "",
     etag: ConflictEtagOption = "",
 ) -> None:
     """Say that a conflict is none: it does not come back unless a side changes."""
-    if bool(conflict_id) == bool(run_id):
-        raise typer.BadParameter("name a conflict, or a run with --run.")
-    if run_id:
+    if sum(map(bool, (conflict_id, run_id, rule, group))) != 1:
+        raise typer.BadParameter("name a conflict, or a --run, a --rule or a --group.")
+    if not conflict_id:
         if etag:
-            raise typer.BadParameter("--etag goes with a conflict, not with a run.")
-        _dismiss_run(session, run_id, because)
+            raise typer.BadParameter("--etag goes with a conflict.")
+        _dismiss_all(session, run_id=run_id, rule=rule, group_id=group, because=because)
         return
     _review(session, "DISMISS", conflict_id=conflict_id, etag=etag, context=because)
 
@@ -102,14 +116,17 @@ def reopen(
     _review(session, "REOPEN", conflict_id=conflict_id, etag=etag)
 
 
-def _dismiss_run(session: Session, run_id: str, because: str) -> None:
-    from concord.dissonance.v1.dissonance_pb2 import DismissRunRequest, ListConflictsRequest
+def _dismiss_all(session: Session, *, because: str, **by: str) -> None:
+    """Dismiss by the only one of the keywords that is not empty."""
+    from concord.dissonance.v1.dissonance_pb2 import DismissConflictsRequest, ListConflictsRequest
 
+    ((by_field, name),) = [(field, name) for field, name in by.items() if name]
+    request = DismissConflictsRequest(context=because)
+    setattr(request, by_field, name)
+    run_id = request.run_id
     with session.client() as client:
-        reply = client.dissonance.DismissRun(
-            DismissRunRequest(run_id=run_id, context=because), timeout=LONG_CHECK
-        )
-        if not reply.dismissed_count and not reply.left_count:
+        reply = client.dissonance.DismissConflicts(request, timeout=LONG_CHECK)
+        if run_id and not reply.dismissed_count and not reply.left_count:
             of_run = ListConflictsRequest(run_id=run_id, page_size=1)
             if not client.dissonance.ListConflicts(of_run).conflicts:
                 more = " `concord conflict ID` names the run that recorded a conflict."
@@ -117,10 +134,12 @@ def _dismiss_run(session: Session, run_id: str, because: str) -> None:
     if session.as_json:
         session.reply(reply)
         return
-    show(f"Dismissed {plural(reply.dismissed_count, 'conflict')} of run {run_id}.")
+    what = by_field.removesuffix("_id")
+    show(f"Dismissed {plural(reply.dismissed_count, 'conflict')} of {what} {name}.")
     if reply.left_count:
         left = plural(reply.left_count, "conflict")
-        show(text(f"{left} of it must be reviewed alone: concord conflicts --run {run_id}"))
+        how = f"concord conflicts --run {run_id}" if run_id else "concord conflicts"
+        show(text(f"{left} of it must be reviewed alone: {how}"))
 
 
 def _review(session: Session, action: str, **given: object) -> None:

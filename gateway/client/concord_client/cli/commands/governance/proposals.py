@@ -45,6 +45,7 @@ def proposals(
         item_id=item,
         page_size=limit,
         page_token=page_token,
+        with_summaries=True,
     )
     with session.client() as client:
         reply = client.proposals.ListProposals(request)
@@ -94,7 +95,9 @@ def _pending(client: "Client", reply: "GetBriefingResponse") -> "Sequence[Propos
 
     if not reply.proposals:
         return []
-    request = ListProposalsRequest(statuses=[ProposalStatus.PENDING.value_of()], page_size=200)
+    request = ListProposalsRequest(
+        statuses=[ProposalStatus.PENDING.value_of()], page_size=200, with_summaries=True
+    )
     return client.proposals.ListProposals(request).proposals
 
 
