@@ -76,6 +76,9 @@ RISES: list[tuple[str, int, str]] = [
     ("tools", 5, "these five lines"),
     ("gateway/client", 42, "what nobody opened is left out of an approval of many"),
     ("tests", 20, "what was opened here, and what was revised since"),
+    ("gateway/client", 9, "a briefing says where the rest of it stands"),
+    ("protos/concord", 1, "what a briefing shows of each kind"),
+    ("tests", 51, "a briefing counts what it does not show"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

@@ -126,7 +126,8 @@ class OpenConflict:
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What waits, the newest first: at most 50 proposals, 50 reviews and 20 conflicts.
+    """What waits, the newest first: at most three proposals, three reviews, and three conflicts
+    that are confirmed, then three that are potential.
 
     `reviews`: proposals that wait for the agent's review. The counts are of all that there are.
     `graph_rolled_back`: graph is older than the audit log, so that nothing can be decided.
