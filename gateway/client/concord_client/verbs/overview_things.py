@@ -21,12 +21,16 @@ class ConstitutiveStatement:
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A constitutive statement that a result clashes with. `confidence` is in [0, 1]."""
+    """A constitutive statement that a result clashes with. `confidence` is in [0, 1].
+
+    `is_text_finding`: it was merely found in texts, so they may agree.
+    """
 
     edge_id: str
     says: str
     conflict_class: str
     confidence: float
+    is_text_finding: bool
 
 
 @dataclass(frozen=True, slots=True)
