@@ -85,6 +85,14 @@ RISES: list[tuple[str, int, str]] = [
     ("services/governance", 115, "a proposal's summary names its items"),
     ("tests", 530, "findings by rule and group, diaries, one proposal a pair, summaries"),
     ("tools", 7, "these seven lines"),
+    ("gateway/client", 42, "what nobody opened is left out of an approval of many"),
+    ("tests", 20, "what was opened here, and what was revised since"),
+    ("gateway/client", 9, "a briefing says where the rest of it stands"),
+    ("protos/concord", 1, "what a briefing shows of each kind"),
+    ("tests", 51, "a briefing counts what it does not show"),
+    ("gateway/client", 6, "a clash in words alone is said as one that may be"),
+    ("protos/concord", 3, "a clash says whether a judge went by words alone"),
+    ("tests", 26, "a clash in words is no flag"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

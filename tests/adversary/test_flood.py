@@ -9,7 +9,6 @@ import grpc
 import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2, proposal_pb2_grpc
 from concord_attestation import refusal_limit
-from concord_governance.usecases import proposal_reads
 from governed_steps import demand_honest, does
 from governed_world import (
     HOUR,
@@ -38,11 +37,8 @@ async def until(party: Party, count: int, *actions: int) -> Sequence[audit_pb2.A
 
 
 @pytest.mark.usefixtures("party")
-async def test_a_flood_hides_nobody_from_the_briefing(
-    live: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """V9 W7 A briefing of three lines shows everybody's newest before anybody's second."""
-    monkeypatch.setattr(proposal_reads, "BRIEFING_LINES", 3)
+async def test_a_flood_hides_nobody_from_the_briefing(live: World) -> None:
+    """V9 W7 The briefing's three lines show everybody's newest before anybody's second."""
     honest, flooder = (
         proposal_pb2_grpc.ProposalServiceStub(live.channel(name, "AGENT"))
         for name in ("honest", "flooder")

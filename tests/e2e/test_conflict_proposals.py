@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, lineage_pb2
-from conflict_steps import EXCEPT, Action, decides, finds, found, now, review, revises, withdraws
+from conflict_steps import (
+    DESCRIPTIVE,
+    EXCEPT,
+    Action,
+    decides,
+    finds,
+    found,
+    now,
+    review,
+    revises,
+    withdraws,
+)
 from governed_steps import demand_honest
 from governed_world import (
     AGENT,
@@ -14,6 +27,7 @@ from governed_world import (
     STATUS,
     Party,
     World,
+    edge_action,
     reason_of,
     refused,
 )
@@ -271,3 +285,34 @@ async def test_the_briefing_lists_open_conflicts(live: World, party: Party) -> N
     assert (briefing.potential_count, briefing.confirmed_count) == (0, 1)
     await decides(party, review(confirmed, DISMISS))
     assert not (await party.proposals.GetBriefing(asking)).conflicts
+
+
+async def test_the_briefing_counts_what_it_does_not_show(live: World, party: Party) -> None:
+    """V9 Many findings hide no confirmed conflict: that one, the three newest, and how many."""
+    confirmed = await found(live, party, CONTRADICTION)
+    await decides(party, review(confirmed, CONFIRM))
+    for city in ("Wien", "Bonn"):
+        await party.decide(
+            await party.propose(edge_action("Ada", "LIVES_IN", city, edge_type=DESCRIPTIVE))
+        )
+    cities = ("Linz", "Graz", "Wien", "Bonn")
+    edges = [await party.edge("Ada", "LIVES_IN", city) for city in cities]
+    newest: list[str] = []
+    for one, other in list(combinations(filter(None, edges), 2))[1:]:
+        finding = conflict_pb2.Finding(
+            first_id=one.id,
+            first_etag=one.etag,
+            second_id=other.id,
+            second_etag=other.etag,
+            conflict_class=CONTRADICTION,
+            judge=conflict_pb2.JUDGE_STRUCTURAL,
+        )
+        recorded = await live.findings().RecordConflicts(
+            conflict_pb2.RecordConflictsRequest(request_id=salt(), findings=[finding])
+        )
+        newest.insert(0, recorded.findings[0].conflict_id)
+
+    briefing = await party.proposals.GetBriefing(proposal_pb2.GetBriefingRequest())
+
+    assert (briefing.confirmed_count, briefing.potential_count) == (1, 5)
+    assert [each.conflict_id for each in briefing.conflicts] == [confirmed.id, *newest[:3]]

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 from concord.graph.v1 import conflict_pb2
@@ -11,7 +12,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Rules, Side
-from concord_dissonance.domain.verdicts import Abstention, Verdict
+from concord_dissonance.domain.verdicts import Abstention, Judge, Verdict
 from concord_dissonance.usecases import classify
 from concord_search.usecases import check_statements
 from dissonance_over_graph import Dissonant, dissonant
@@ -112,7 +113,32 @@ async def test_a_result_that_clashes_with_a_value_says_so(works: Dissonant, part
     assert result.clashes[0].conflict_class == conflict_pb2.CONFLICT_CLASS_CONTRADICTION
     assert reply.check.status == pb.STATEMENT_CHECK_STATUS_COMPLETE
     assert reply.check.pair_count == reply.check.judged_pair_count == 1
+    assert not result.clashes[0].is_text_finding
     assert not (await works.space().listed()).conflicts
+
+
+async def test_a_clash_that_a_judge_saw_in_words_is_listed_and_no_flag(
+    works: Dissonant, party: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S6 D3 What was merely found in texts moves nothing, here as among recorded conflicts."""
+    await works.space().declare("LIVES_IN")
+    await decided(party, "Ada", "LIVES_IN", "Berlin")
+    fact = type_pb2.Fact(subject="Ada", relation="LIVES_IN", object="Paris")
+    token = await fresh(works, "Ada lives in Paris", id="paris", facts=[fact])
+
+    def by_words(one: Side, other: Side, rules: Rules) -> Verdict | Abstention:
+        said = judge(one, other, rules)
+        return replace(said, judge=Judge.LEXICAL) if isinstance(said, Verdict) else said
+
+    monkeypatch.setattr(classify, "judge", by_words)
+
+    reply = await asked(works, "where does Ada live", token, context_node="Ada")
+
+    (result,) = [each for each in reply.results if each.memory.id == "paris"]
+    assert [(each.statement, each.is_text_finding) for each in result.clashes] == [
+        ("Ada LIVES_IN Berlin", True)
+    ]
+    assert not result.conflict_flag
 
 
 async def test_what_no_judge_saw_is_said_to_be_unjudged(live: World, party: Party) -> None:

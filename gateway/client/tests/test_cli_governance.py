@@ -279,21 +279,29 @@ def test_a_consent_can_be_taken_back_and_a_proposal_ended(concord: CommandLine) 
 
 
 def test_the_agent_approves_its_own_all_at_once(concord: CommandLine) -> None:
-    """V7 `--all-agent`: a dry run changes nothing; what both must agree to is left alone."""
+    """V7 `--all-agent`: a dry run changes nothing; what both must agree to is left alone, and so is
+    what nobody opened, whoever did."""
     mine = [
         proposal(concord, "propose", "set", "helper", "LIKES", what) for what in ("tea", "jazz")
     ]
+    unopened = proposal(concord, "propose", "set", "helper", "LIKES", "chess")
     both = proposal(concord, "propose", "set", "helper", "VALUES", "calm", "--constitutive")
+    for made, slot in zip((*mine, both), ("agent", "human", "human"), strict=True):
+        concord.done("review", str(made.number), "--as", slot)
 
     dry = concord.done("approve", "--all-agent", "--dry-run")
-    assert all(re.search(rf"^ *{each.number}  executed", dry, re.M) for each in mine)
-    assert not re.search(rf"^ *{both.number}  executed", dry, re.M)
+    would_be = {int(number) for number in re.findall(r"^ *(\d+)  executed", dry, re.M)}
+    (left_out,) = re.findall(r"^(\d+) proposals? left out that nobody opened", dry, re.M)
+    assert would_be >= {each.number for each in mine}
+    assert not would_be & {both.number, unopened.number}
     assert "LIKES" not in state(concord)
-    concord.done("approve", "--all-agent")
+    done = json.loads(concord.done("approve", "--all-agent", "--json"))
 
+    assert done["unopenedCount"] == int(left_out) > 0
     assert state(concord).count("LIKES") == len(mine)
     found = concord.reply(proposal_pb2.ListProposalsResponse, "proposals", "--status", "pending")
-    assert both.number in [each.number for each in found.proposals]
+    assert {both.number, unopened.number} <= {each.number for each in found.proposals}
+    concord.done("withdraw", str(unopened.number))
 
 
 def test_every_common_action_can_be_proposed(concord: CommandLine, tmp_path: Path) -> None:

@@ -79,6 +79,21 @@ def test_what_was_revised_after_the_review_is_not_signed(
     assert approved(concord, made.number, "human").status == EXECUTED
 
 
+def test_what_was_revised_since_it_was_opened_is_not_approved_with_others(
+    concord: CommandLine, governed: Spawned
+) -> None:
+    """V6 V7 Opened are the bytes that were shown, and no later ones under the same number."""
+    made = proposal(concord, "propose", "set", "helper", "LIKES", "rain")
+    concord.done("review", str(made.number))
+    revised(governed, made, "FEARS")
+
+    shown = concord.done("approve", "--all-agent")
+
+    assert "1 proposal left out that nobody opened here" in shown
+    assert status_of(concord, made.number) == PENDING
+    concord.done("withdraw", str(made.number))
+
+
 @pytest.mark.parametrize("verb", [("approve",), ("reject", "--reason", "not so")])
 def test_what_was_never_reviewed_is_not_signed(concord: CommandLine, verb: tuple[str, ...]) -> None:
     """V3 V6 Another principal's review does not count; the sentence names the command."""
@@ -224,11 +239,12 @@ def forged(made: proposal_pb2.Proposal, **changes: object) -> proposal_pb2.Propo
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, told: proposal_pb2.Proposal) -> None:
-    """Lets the server show this proposal, whatever is asked for."""
+    """Lets the server show this proposal, whatever is asked for, as one that was opened."""
     from concord_client.cli.governance import bulk_approval as bulk
 
     monkeypatch.setattr(GovernanceSession, "proposal", lambda _self, _number: told)
     monkeypatch.setattr(bulk, "_waiting", lambda _governance: iter([told]))
+    monkeypatch.setattr(bulk, "opened_bytes", lambda _governance: {(told.id, told.digest)})
 
 
 @pytest.mark.parametrize("arguments", [("{n}", "--as", "agent"), ("--all-agent",)])

@@ -203,12 +203,17 @@ def test_a_briefing_names_the_conflict_that_waits_for_a_review(
         number=7, kind=proposal_pb2.PROPOSAL_KIND_RECLASSIFY, conflict_id="c-1"
     )
 
-    show(*proposal_page.briefed(proposal_pb2.GetBriefingResponse(reviews=[review], review_count=1)))
+    reply = proposal_pb2.GetBriefingResponse(reviews=[review], review_count=1)
+    show(*proposal_page.briefed(reply))
 
     shown = capsys.readouterr().out
     assert "0 proposals waiting" in shown
     assert "1 conflict for the agent to review" in shown
     assert "c-1" in shown
+    assert "more" not in shown
+    reply.review_count = 1_201
+    show(*proposal_page.briefed(reply))
+    assert "and 1,200 more: concord proposals --status pending_review" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

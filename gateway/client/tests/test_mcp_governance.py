@@ -60,19 +60,24 @@ async def refused(client: Client, tool: str, **arguments: object) -> str:
 
 
 def test_one_of_what_waits_is_told_in_the_singular() -> None:
-    """W3 V9 A proposal waits, two wait; a conflict is open, two are."""
+    """W3 V9 A proposal waits, two wait; a conflict is open, two are. Others are counted."""
     one = GetBriefingResponse(pending_count=1, review_count=1, potential_count=1)
     two = GetBriefingResponse(pending_count=2, review_count=2, confirmed_count=2)
+    for shown in (one.proposals, one.reviews, two.proposals, two.reviews):
+        shown.add(number=1, proposal_id="p", summary="It.")
+    for conflicts in (one.conflicts, two.conflicts):
+        conflicts.add(conflict_id="c", first_statement="Yes", second_statement="No")
 
+    line, conflict, more = "- #1 p: It.", '- c : "Yes" against "No"', "- and 1 more"
     assert in_words(one).splitlines() == [
-        "1 proposal waits for consent:",
-        "1 proposal waits for the agent's review:",
-        "1 conflict is open:",
+        *("1 proposal waits for consent:", line),
+        *("1 proposal waits for the agent's review:", line),
+        *("1 conflict is open:", conflict),
     ]
     assert in_words(two).splitlines() == [
-        "2 proposals wait for consent:",
-        "2 proposals wait for the agent's review:",
-        "2 conflicts are open:",
+        *("2 proposals wait for consent:", line, more),
+        *("2 proposals wait for the agent's review:", line, more),
+        *("2 conflicts are open:", conflict, more),
     ]
 
 

@@ -1,6 +1,6 @@
-"""The briefing as a text for an agent: pending proposals and open conflicts."""
+"""The briefing as a text for an agent: how many wait or are open, and the first ones."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2
@@ -10,7 +10,7 @@ from concord_mcp.calls import Calls
 
 URI = "concord://briefing"
 NAME = "briefing"
-DESCRIPTION = "Proposals that wait for consent, and conflicts that are open."
+DESCRIPTION = "How many proposals wait and conflicts are open, and the first of each."
 
 
 async def text_of(calls: Calls) -> str:
@@ -35,12 +35,12 @@ def in_words(reply: proposal_pb2.GetBriefingResponse) -> str:
     return "\n".join(lines) or "Nothing waits: no proposal is pending, no conflict is open."
 
 
-def _proposals(what: str, shown: Iterable[proposal_pb2.BriefingLine], count: int) -> list[str]:
+def _proposals(what: str, shown: Sequence[proposal_pb2.BriefingLine], count: int) -> list[str]:
     if not count:
         return []
     rows = [f"- #{each.number} {each.proposal_id}: {each.summary}" for each in shown]
     waits = "proposal waits" if count == 1 else "proposals wait"
-    return [f"{count} {waits} {what}:", *rows]
+    return [f"{count} {waits} {what}:", *rows, *_more(count, rows)]
 
 
 def _conflicts(reply: proposal_pb2.GetBriefingResponse) -> list[str]:
@@ -53,4 +53,9 @@ def _conflicts(reply: proposal_pb2.GetBriefingResponse) -> list[str]:
         named = schema.named(names, each.conflict_class)
         sides = f'"{each.first_statement}" against "{each.second_statement}"'
         rows.append(f"- {each.conflict_id} {named}: {sides}")
-    return [f"{count} {'conflict is' if count == 1 else 'conflicts are'} open:", *rows]
+    opened = "conflict is" if count == 1 else "conflicts are"
+    return [f"{count} {opened} open:", *rows, *_more(count, rows)]
+
+
+def _more(count: int, rows: Sequence[str]) -> list[str]:
+    return [f"- and {count - len(rows)} more"] if count > len(rows) else []

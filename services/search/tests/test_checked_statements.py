@@ -13,7 +13,7 @@ from concord_search.usecases.integrative_search import reason_of
 from concord_search.usecases.progress import ANSWER_RESERVE
 from search_lab import SPACE, plain_state
 
-CLASH = Verdict(conflict_class=2, confidence=0.9, judged=True)
+CLASH = Verdict(conflict_class=2, confidence=0.9, judged=True, is_of_text=False)
 
 
 class Readers:

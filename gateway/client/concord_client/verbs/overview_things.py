@@ -21,12 +21,16 @@ class ConstitutiveStatement:
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A constitutive statement that a result clashes with. `confidence` is in [0, 1]."""
+    """A constitutive statement that a result clashes with. `confidence` is in [0, 1].
+
+    `is_text_finding`: it was merely found in texts, so they may agree.
+    """
 
     edge_id: str
     says: str
     conflict_class: str
     confidence: float
+    is_text_finding: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,8 @@ class OpenConflict:
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What waits, the newest first: at most 50 proposals, 50 reviews and 20 conflicts.
+    """What waits, the newest first: at most three proposals, three reviews, and three conflicts
+    that are confirmed, then three that are potential.
 
     `reviews`: proposals that wait for the agent's review. The counts are of all that there are.
     `graph_rolled_back`: graph is older than the audit log, so that nothing can be decided.

@@ -42,6 +42,7 @@ def _result(read: search_pb2.IntegrativeResult) -> things.IntegrativeResult:
                 each.statement,
                 name_of(conflict_pb2.ConflictClass, each.conflict_class),
                 each.confidence,
+                each.is_text_finding,
             )
             for each in read.clashes
         ),

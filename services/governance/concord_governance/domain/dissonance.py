@@ -34,7 +34,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class OpenConflicts:
-    """The newest open conflicts, and the numbers of POTENTIAL and CONFIRMED ones in all."""
+    """The newest CONFIRMED and then the newest POTENTIAL ones, and the numbers of each in all."""
 
     newest: Sequence[Conflict]
     potential: int

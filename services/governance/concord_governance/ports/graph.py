@@ -159,7 +159,8 @@ class Graph(Protocol):
         ...
 
     async def open_conflicts(self, space: str, limit: int) -> OpenConflicts:
-        """Return the newest open conflicts, up to `limit`, and the numbers of all."""
+        """Return the newest confirmed, then the newest potential conflicts, up to `limit` each, and
+        the numbers of all."""
         ...
 
     async def apply(

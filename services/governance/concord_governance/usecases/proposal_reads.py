@@ -17,10 +17,9 @@ from concord_governance.ports.ledger import LedgerReads
 from concord_governance.usecases.graph_feed import has_too_many_spaces
 from concord_governance.usecases.ledger_commands import LedgerCommands
 
-BRIEFING_LINES = 50
-"""The most proposals of one status in a briefing."""
-BRIEFING_CONFLICTS = 20
-"""The most open conflicts in a briefing."""
+BRIEFING_LINES = 3
+"""The most proposals of one status, and conflicts of one state, in a briefing: agents read it at
+the start of each session, and hundreds of lines of findings hid what mattered."""
 AGES = {"under_1h": HOUR, "under_1d": 24 * HOUR, "under_2d": 48 * HOUR}
 """Classes of age by their upper bounds in microseconds; older proposals are "over_2d"."""
 READ_AT_ONCE = 64
@@ -118,9 +117,10 @@ class ProposalReads:
         return found or newest.framing.neutral_summary
 
     async def briefing(self, space: str) -> Briefing:
-        """Return the proposals that wait for answers or the agent's review, and open conflicts."""
+        """Return the first proposals that wait for answers or the agent's review, the first open
+        conflicts, and the numbers of all."""
         await self._commands.expire(space)
-        conflicts = await self._graph.open_conflicts(space, BRIEFING_CONFLICTS)
+        conflicts = await self._graph.open_conflicts(space, BRIEFING_LINES)
         return Briefing(
             await self._waiting(space, Status.PENDING),
             await self._waiting(space, Status.PENDING_REVIEW),

@@ -22,11 +22,12 @@ class Compared:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """How two texts disagree: the contract's class, 0 where they do not; `judged` says whether a
-    judge decided."""
+    judge decided, `is_of_text` whether it went by words: typed facts are compared exactly."""
 
     conflict_class: int
     confidence: float
     judged: bool
+    is_of_text: bool
 
 
 class CheckStatus(Enum):

@@ -154,13 +154,15 @@ def _add_integrative_result(
         vector_similarity=found.cosine,
         confidence=_band(found.certainty.band),
         potential_conflicts=_conflicts(found),
-        conflict_flag=bool(result.clashes),
+        # as with recorded conflicts: what was merely found in texts is shown, and moves nothing
+        conflict_flag=not all(each.is_text_finding for each in result.clashes),
         clashes=[
             search_pb2.StatementClash(
                 edge_id=each.statement.edge_id,
                 statement=each.statement.text,
                 conflict_class=conflict_pb2.ConflictClass.ValueType(each.conflict_class),
                 confidence=each.confidence,
+                is_text_finding=each.is_text_finding,
             )
             for each in result.clashes
         ],

@@ -36,11 +36,15 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A statement that contradicts a result, the contract's conflict class, and the confidence."""
+    """A statement that contradicts a result, the contract's conflict class, and the confidence.
+
+    `is_text_finding`: a judge saw it in the words alone.
+    """
 
     statement: Statement
     conflict_class: int
     confidence: float
+    is_text_finding: bool
 
 
 class CheckStatements:
@@ -74,8 +78,14 @@ class CheckStatements:
             said = await self._judges.verdicts(space, compared, seconds, use_models=use_models)
         for (at, pair), verdict in zip(pairs, said.verdicts, strict=False):
             if verdict.conflict_class:
-                clash = Clash(pair.statement, verdict.conflict_class, verdict.confidence)
-                clashes[at].append(clash)
+                clashes[at].append(
+                    Clash(
+                        pair.statement,
+                        verdict.conflict_class,
+                        verdict.confidence,
+                        verdict.is_of_text,
+                    )
+                )
         judged = sum(each.judged for each in said.verdicts)
         return clashes, Check(said.status, len(wanted), judged)
 

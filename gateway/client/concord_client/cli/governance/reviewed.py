@@ -52,6 +52,16 @@ def keep_reviewed(governance: GovernanceSession, slot: Slot, found: "Reviewed") 
             )
 
 
+def opened_bytes(governance: GovernanceSession) -> frozenset[tuple[str, str]]:
+    """The id of each proposal that either principal was shown here, with its bytes' digest.
+
+    Raises `CommandError` before the genesis.
+    """
+    principals = [each.principal for each in governance.holders().values()]
+    shown = governance.witness.seen.reviewed
+    return frozenset(item for name in principals for item in shown.get(name, {}).items())
+
+
 def demand_required_slot(slot: Slot, found: "Reviewed") -> None:
     """Raise `CommandError` if the proposal does not require this slot's consent."""
     document = found.document

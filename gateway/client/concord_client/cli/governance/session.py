@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from concord.governance.v1 import proposal_pb2
     from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
     from concord.governance.v1.proposal_pb2 import Proposal
+    from concord.graph.v1.governed_pb2 import SlotKey
+    from concord.type.v1.type_pb2 import Slot as ContractSlot
 
     from concord_client.client import Client
     from concord_client.trust.keyfiles import KeyFile
@@ -136,10 +138,8 @@ class GovernanceSession:
         else:
             show(*stands(reply.proposal))
 
-    def key_file(self, slot: Slot, given: Path | None) -> "KeyFile":
-        """The file with a slot's present key. Raises `CommandError`."""
-        from concord_client.trust import keyfiles
-
+    def holders(self) -> "Mapping[ContractSlot.ValueType, SlotKey]":
+        """The principals by slot. Raises `CommandError` before the genesis."""
         holders = {each.slot: each for each in self.principals().slots}
         if not holders:
             raise CommandError(
@@ -147,7 +147,13 @@ class GovernanceSession:
                 "--as your access key decides what is descriptive.",
                 reason="ERROR_REASON_GENESIS_MISSING",
             )
-        holder = holders[slot.value_of()]
+        return holders
+
+    def key_file(self, slot: Slot, given: Path | None) -> "KeyFile":
+        """The file with a slot's present key. Raises `CommandError`."""
+        from concord_client.trust import keyfiles
+
+        holder = self.holders()[slot.value_of()]
         files = [keyfiles.read(given)] if given else list(keyfiles.known(merged(self.session)))
         for file in files:
             if file.slot == slot.contract and file.public_key == holder.public_key:

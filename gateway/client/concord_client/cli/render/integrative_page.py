@@ -42,7 +42,8 @@ def _result(result: search_pb2.IntegrativeResult) -> Text:
     parts.append(text(result.explanation.relevance_reason, "dim"))
     parts += [
         text(
-            f"Clashes with {each.statement}: {word(ConflictClass, each.conflict_class)}"
+            f"{'May clash' if each.is_text_finding else 'Clashes'} with {each.statement}:"
+            f" {word(ConflictClass, each.conflict_class)}"
             f" ({each.confidence:.2f})",
             "yellow",
         )

@@ -206,7 +206,7 @@ def _slot(slot: "type_pb2.Slot.ValueType") -> str:
 def briefed(
     reply: proposal_pb2.GetBriefingResponse, pending: Iterable[proposal_pb2.Proposal] = ()
 ) -> list[RenderableType]:
-    """The pending proposals, the pending reviews and the open conflicts, some lines each.
+    """How many proposals and reviews are pending and conflicts open, and the first of each.
 
     `pending`: the pending proposals whose items are named.
     """
@@ -215,19 +215,28 @@ def briefed(
     ]
     if reply.proposals:
         shown.append(_waiting(reply.proposals, {each.number: each for each in pending}))
+        shown += _more(reply.pending_count, len(reply.proposals), "proposals --status pending")
     if reply.reviews:
         head = f"{plural(reply.review_count, 'conflict')} for the agent to review"
         shown += ["", text(head, "bold"), _reviews(reply.reviews)]
+        shown += _more(reply.review_count, len(reply.reviews), "proposals --status pending_review")
     if reply.conflicts:
         head = (
             f"Open conflicts: {reply.potential_count} potential, {reply.confirmed_count} confirmed"
         )
         shown += ["", text(head, "bold"), _conflicts(reply.conflicts)]
+        count = reply.potential_count + reply.confirmed_count
+        shown += _more(count, len(reply.conflicts), "conflicts")
     if reply.graph_rolled_back:
         shown.append(
             text("The graph is older than this space's audit log: nothing is decided.", "red")
         )
     return shown
+
+
+def _more(count: int, shown: int, command: str) -> list[Text]:
+    """How many more there are, and the command that lists them."""
+    return [text(f"and {count - shown:,} more: concord {command}", "dim")] if count > shown else []
 
 
 def _waiting(

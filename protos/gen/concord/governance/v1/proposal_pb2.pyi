@@ -1285,9 +1285,10 @@ Global___GetBriefingRequest: _TypeAlias = GetBriefingRequest  # noqa: Y015
 
 @_typing.final
 class GetBriefingResponse(_message.Message):
-    """What waits, newest first: at most 50 proposals, 50 reviews and 20 conflicts. Where more proposals wait,
-    proposers take turns: everybody's newest comes before anybody's second, so that many proposals of one do
-    not hide the few of another. ListProposals and ListConflicts page through all.
+    """What waits: counts, and at most three proposals, three reviews, three CONFIRMED and three POTENTIAL conflicts,
+    newest first. Where more proposals wait, proposers take turns: everybody's newest comes before anybody's
+    second, so that many proposals of one do not hide the few of another. ListProposals and ListConflicts page
+    through all.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -1327,7 +1328,7 @@ class GetBriefingResponse(_message.Message):
 
     @_builtins.property
     def conflicts(self) -> _containers.RepeatedCompositeFieldContainer[Global___ConflictLine]:
-        """Conflicts that are open: POTENTIAL or CONFIRMED."""
+        """Conflicts that are open: those that are CONFIRMED, then those that are POTENTIAL."""
 
     def __init__(
         self,

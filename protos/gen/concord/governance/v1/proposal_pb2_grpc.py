@@ -210,8 +210,8 @@ class ProposalServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetBriefing(self, request, context):
-        """Lists the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
-        for the start of a session.
+        """Counts the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
+        and shows the first of each, for the start of a session.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

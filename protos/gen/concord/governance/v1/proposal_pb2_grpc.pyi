@@ -86,8 +86,8 @@ class ProposalServiceStub:
     exactly. The undo is itself a proposal, of the same approval level.
     """
     GetBriefing: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.GetBriefingRequest, _proposal_pb2.GetBriefingResponse]
-    """Lists the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
-    for the start of a session.
+    """Counts the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
+    and shows the first of each, for the start of a session.
     """
 
 @_typing.type_check_only
@@ -148,8 +148,8 @@ class ProposalServiceAsyncStub(ProposalServiceStub):
     exactly. The undo is itself a proposal, of the same approval level.
     """
     GetBriefing: _aio.UnaryUnaryMultiCallable[_proposal_pb2.GetBriefingRequest, _proposal_pb2.GetBriefingResponse]  # type: ignore[assignment]
-    """Lists the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
-    for the start of a session.
+    """Counts the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
+    and shows the first of each, for the start of a session.
     """
 
 class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -279,8 +279,8 @@ class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _proposal_pb2.GetBriefingRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_proposal_pb2.GetBriefingResponse, _abc.Awaitable[_proposal_pb2.GetBriefingResponse]]:
-        """Lists the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
-        for the start of a session.
+        """Counts the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
+        and shows the first of each, for the start of a session.
         """
 
 def add_ProposalServiceServicer_to_server(servicer: ProposalServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -964,7 +964,9 @@ class IntegrativeResult(_message.Message):
     confidence: Global___ConfidenceBand.ValueType
     """How certain it is."""
     conflict_flag: _builtins.bool
-    """True when it clashes with a constitutive statement, as far as the check came."""
+    """True when it clashes with a constitutive statement as typed facts do, as far as the check came. A clash that
+    was merely found in texts is listed, and is no flag.
+    """
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """A memory, with the access data from before this read."""
@@ -1023,6 +1025,7 @@ class StatementClash(_message.Message):
     STATEMENT_FIELD_NUMBER: _builtins.int
     CONFLICT_CLASS_FIELD_NUMBER: _builtins.int
     CONFIDENCE_FIELD_NUMBER: _builtins.int
+    IS_TEXT_FINDING_FIELD_NUMBER: _builtins.int
     edge_id: _builtins.str
     """The edge that makes the constitutive statement."""
     statement: _builtins.str
@@ -1031,6 +1034,8 @@ class StatementClash(_message.Message):
     """How the two disagree."""
     confidence: _builtins.float
     """How sure the judge is. In [0, 1]."""
+    is_text_finding: _builtins.bool
+    """True when it was merely found in texts: the judge went by words."""
     def __init__(
         self,
         *,
@@ -1038,10 +1043,11 @@ class StatementClash(_message.Message):
         statement: _builtins.str = ...,
         conflict_class: _conflict_pb2.ConflictClass.ValueType = ...,
         confidence: _builtins.float = ...,
+        is_text_finding: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "conflict_class", b"conflict_class", "edge_id", b"edge_id", "statement", b"statement"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "conflict_class", b"conflict_class", "edge_id", b"edge_id", "is_text_finding", b"is_text_finding", "statement", b"statement"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from types import MappingProxyType
 from typing import TypeVar
@@ -45,7 +45,6 @@ SCOPES = frozenset(
     {"graph:read", "governed:read", "governed:write", "granted:write", "confirm:write"}
 )
 _TRANSIENT = TRANSIENT | {grpc.StatusCode.DATA_LOSS}
-_OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
 _ROLLED_BACK = "ERROR_REASON_GRAPH_ROLLED_BACK"
 _NO_ETAGS: Mapping[str, str] = MappingProxyType({})
 
@@ -100,15 +99,15 @@ class GraphClient:
         return {each.id: each.memory.content for each in found.revisions}
 
     async def open_conflicts(self, space: str, limit: int) -> OpenConflicts:
-        both = await self._list_conflicts(space, _OPEN, limit)
-        potential = (await self._list_conflicts(space, _OPEN[:1], 1)).total_count
-        newest = [conflict(each) for each in both.conflicts]
-        return OpenConflicts(newest, potential, both.total_count - potential)
+        confirmed = await self._conflicts_in(space, conflict_pb2.CONFLICT_STATE_CONFIRMED, limit)
+        potential = await self._conflicts_in(space, conflict_pb2.CONFLICT_STATE_POTENTIAL, limit)
+        newest = [conflict(each) for each in (*confirmed.conflicts, *potential.conflicts)]
+        return OpenConflicts(newest, potential.total_count, confirmed.total_count)
 
-    async def _list_conflicts(
-        self, space: str, states: Sequence[conflict_pb2.ConflictState.ValueType], size: int
+    async def _conflicts_in(
+        self, space: str, state: conflict_pb2.ConflictState.ValueType, size: int
     ) -> conflict_pb2.ListConflictsResponse:
-        request = conflict_pb2.ListConflictsRequest(states=states, page_size=size)
+        request = conflict_pb2.ListConflictsRequest(states=[state], page_size=size)
         return await self._call(self._conflicts.ListConflicts, request, space)
 
     async def apply(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import grpc
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.dissonance.v1 import dissonance_pb2_grpc
+from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import from_rpc_error
 from concord_chassis.call.identity import OwnTokens, TokenIssuer
@@ -39,11 +40,19 @@ class JudgesClient:
             status = CheckStatus.TIMED_OUT
         elif reply.status == pb.CHECK_STATUS_DEGRADED:
             status = CheckStatus.DEGRADED
-        verdicts = [Verdict(v.conflict_class, v.confidence, bool(v.judge)) for v in reply.verdicts]
-        return Verdicts(status, verdicts)
+        return Verdicts(status, [_verdict(each) for each in reply.verdicts])
 
     async def close(self) -> None:
         await self._channel.close()
+
+
+def _verdict(said: pb.Verdict) -> Verdict:
+    return Verdict(
+        said.conflict_class,
+        said.confidence,
+        judged=bool(said.judge),
+        is_of_text=said.judge != conflict_pb2.JUDGE_STRUCTURAL,
+    )
 
 
 def _pair(compared: Compared) -> pb.StatementPair:

@@ -50,7 +50,9 @@ def approve(
     all_agent: Annotated[
         bool,
         typer.Option(
-            "--all-agent", help="Every waiting proposal that the agent decides alone, in its name."
+            "--all-agent",
+            help="Every waiting proposal that the agent decides alone and `concord review` has "
+            "shown here, in its name.",
         ),
     ] = False,
     dry_run: Annotated[

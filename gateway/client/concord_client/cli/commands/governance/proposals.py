@@ -66,7 +66,8 @@ def briefing(
     said: TextOption = "",
     session_id: SessionOption = "",
 ) -> None:
-    """Say what waits for an answer or a review, which conflicts are open, and what matters here.
+    """Say how much waits for an answer or a review, how many conflicts are open, the first of each,
+    and what matters here.
 
     With --file, --error or --text, --json prints `briefing` and `suggestions` as one object.
     """
@@ -91,14 +92,10 @@ def briefing(
 
 def _pending(client: "Client", reply: "GetBriefingResponse") -> "Sequence[Proposal]":
     """The proposals that the briefing's lines are about: those lines name no items."""
-    from concord.governance.v1.proposal_pb2 import ListProposalsRequest
+    from concord.governance.v1.proposal_pb2 import GetProposalRequest
 
-    if not reply.proposals:
-        return []
-    request = ListProposalsRequest(
-        statuses=[ProposalStatus.PENDING.value_of()], page_size=200, with_summaries=True
-    )
-    return client.proposals.ListProposals(request).proposals
+    asked = [GetProposalRequest(id=each.proposal_id) for each in reply.proposals]
+    return [client.proposals.GetProposal(each).proposal for each in asked]
 
 
 def _reply_both(briefing: "GetBriefingResponse", suggested: "SuggestProactivelyResponse") -> None:
