@@ -92,10 +92,14 @@ def briefing(
 
 def _pending(client: "Client", reply: "GetBriefingResponse") -> "Sequence[Proposal]":
     """The proposals that the briefing's lines are about: those lines name no items."""
-    from concord.governance.v1.proposal_pb2 import GetProposalRequest
+    from concord.governance.v1.proposal_pb2 import ListProposalsRequest
 
-    asked = [GetProposalRequest(id=each.proposal_id) for each in reply.proposals]
-    return [client.proposals.GetProposal(each).proposal for each in asked]
+    if not reply.proposals:
+        return []
+    request = ListProposalsRequest(
+        statuses=[ProposalStatus.PENDING.value_of()], page_size=200, with_summaries=True
+    )
+    return client.proposals.ListProposals(request).proposals
 
 
 def _reply_both(briefing: "GetBriefingResponse", suggested: "SuggestProactivelyResponse") -> None:
