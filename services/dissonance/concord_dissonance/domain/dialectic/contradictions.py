@@ -16,7 +16,7 @@ from itertools import combinations
 from concord_dissonance.domain.dialectic.legal import rank, regions, without_references
 from concord_dissonance.domain.dialectic.phrases import PHRASES
 from concord_dissonance.domain.dialectic.theses import Thesis
-from concord_dissonance.domain.judges.frames import align
+from concord_dissonance.domain.dialectic.alignment import align
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
 from concord_dissonance.domain.verdicts import Abstained, Abstention, ConflictClass, Reason, Verdict
