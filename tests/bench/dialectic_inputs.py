@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from concord_dissonance.domain.dialectic.answers import asked
 from concord_dissonance.domain.dialectic.contradictions import Clash, Scoped, compare_all, pairs_of
 from concord_dissonance.domain.dialectic.extraction import extract
 from concord_dissonance.domain.dialectic.phrases import PHRASES
@@ -71,8 +72,9 @@ def read() -> list[Input]:
 
 def found(each: Input) -> Outcome:
     """Returns what a synthesis of an input finds."""
+    question = asked(each["question"])
     theses = [
-        Scoped(thesis)
+        Scoped(thesis, question)
         for agent, said in enumerate(each["statements"])
         for thesis in extract(Source(str(agent), [_claim(said)])).theses
     ]
