@@ -6,6 +6,7 @@ the same thing. Claims differ by an amount, by a date, or by what they allow, re
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from enum import Enum
@@ -25,6 +26,7 @@ from concord_dissonance.domain.verdicts import Reason
 
 _AKIN = 7
 """Letters that words of one thing share: "Baugenehmigung", "genehmigungsfrei"."""
+_GERMAN = re.compile(r"\b(?i:die|das|der|den|dem|eine[mnrs]?|am|im|zum|zur)\s+[A-ZÄÖÜ][a-zäöüß]")
 _MONTH = 365.2425 / 12 * 86_400
 _MAIN = frozenset({Mood.ASSERTED, Mood.ASKED, Mood.PLANNED, Mood.ORDERED})
 
@@ -163,7 +165,12 @@ NO_QUESTION = Question("", "en")
 
 def asked(question: str) -> Question:
     """Return a question as it is read."""
-    return Question(question, language_of(question)) if question else NO_QUESTION
+    return Question(question, spoken(question)) if question else NO_QUESTION
+
+
+def spoken(text: str) -> str:
+    """Return the language of a text; German also shows by an article and a noun's capital."""
+    return "de" if _GERMAN.search(text) else language_of(text)
 
 
 @dataclass(frozen=True)
@@ -298,7 +305,7 @@ def differ(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
         return reason
     if one.stance and other.stance and frozenset({one.stance, other.stance}) in _OPPOSED:
         return Reason.NEGATION if _is_one_topic(one, other, is_apart=is_apart) else None
-    return _by_date(one, other)
+    return _by_date(one, other) or _by_denial(one, other)
 
 
 def agree(one: Answer, other: Answer) -> bool:
@@ -361,7 +368,9 @@ def _are_disjoint(
 
 
 def _are_of_one_clause(one: Answer, other: Answer, first: Frame, second: Frame) -> bool:
-    """Whether two clauses share their subject, or all words but the amount."""
+    """Whether two clauses share their subject and verb, or their claims all words but amounts."""
+    if one.topic and one.topic == other.topic:
+        return True
     subjects = one.stems_of(first, Role.SUBJECT), other.stems_of(second, Role.SUBJECT)
     verbs = one.stems_of(first, Role.PREDICATE), other.stems_of(second, Role.PREDICATE)
     return bool(subjects[0]) and subjects[0] == subjects[1] and verbs[0] == verbs[1]
@@ -376,6 +385,17 @@ def _by_date(one: Answer, other: Answer) -> Reason | None:
             is_same = one.subject(first) == other.subject(second) if asks else False
             if is_same or _are_of_one_clause(one, other, first, second):
                 return Reason.DATE
+    return None
+
+
+def _by_denial(one: Answer, other: Answer) -> Reason | None:
+    """Return NEGATION if a clause denies all that one of the other claim says."""
+    for first in one.frames:
+        for second in other.frames:
+            stems = one.stems_of(first)
+            if len(stems) > 1 and stems == other.stems_of(second):
+                if {first.mood, second.mood} <= _MAIN and first.is_denied != second.is_denied:
+                    return Reason.NEGATION
     return None
 
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
-from concord_reading.reading import language_of
-
 from concord_dissonance.domain.dialectic.alignment import align
 from concord_dissonance.domain.dialectic.answers import (
     NO_QUESTION,
@@ -24,6 +22,7 @@ from concord_dissonance.domain.dialectic.answers import (
     agree,
     differ,
     share,
+    spoken,
 )
 from concord_dissonance.domain.dialectic.legal import rank, regions, without_references
 from concord_dissonance.domain.dialectic.numerals import in_figures
@@ -35,6 +34,7 @@ from concord_dissonance.domain.verdicts import (
     Abstained,
     Abstention,
     ConflictClass,
+    ConflictType,
     Judge,
     Reason,
     Verdict,
@@ -48,6 +48,7 @@ DENIALS = frozenset(
     {Reason.NEGATION, Reason.ANTONYM, Reason.EXCLUSIVE_WORDS, Reason.EXCLUSIVE_VALUES}
 )
 """Reasons for which one claim denies the other, rather than names another value."""
+_UNDECIDED = frozenset({Abstained.UNKNOWN_FILLERS, Abstained.TOO_DIFFERENT})
 _VALUE_WORDS = 3
 """Most words of a value: a number with its unit and its bound."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -67,9 +68,13 @@ class Scoped:
     @cached_property
     def answer(self) -> Answer:
         """Its claim as an answer."""
-        text, asked = self.thesis.claim, self.question
-        language = asked.language if asked.text else language_of(text)
-        return Answer(" ".join(self._core.split()).strip(" ,"), language, asked, text)
+        text, language = self.thesis.claim, self.language
+        return Answer(_tidy(self._core, language), language, self.question, text)
+
+    @cached_property
+    def language(self) -> str:
+        """The language of its claim: its question's, if there is one."""
+        return self.question.language if self.question.text else spoken(self.thesis.claim)
 
     @cached_property
     def regions(self) -> frozenset[str]:
@@ -110,8 +115,9 @@ class Scoped:
         """The circumstances that its claim names, without those that its question names."""
         named = PHRASES.circumstances(self._core)
         asked = self.question.content
-        language = self.answer.language
-        return frozenset(e for e in named if not asked or not Read(e, language).content <= asked)
+        if not asked:
+            return named
+        return frozenset(e for e in named if not Read(e, self.language).content <= asked)
 
     @cached_property
     def perspective(self) -> str:
@@ -159,10 +165,10 @@ class Scoped:
         """The claim as written, without its scope, and also without its circumstances."""
         core = self._core
         texts = [
-            in_figures(text, self.answer.language)
+            in_figures(text, self.language)
             for text in (self.thesis.claim, core, PHRASES.without_circumstances(core))
         ]
-        worded = [" ".join(PHRASES.in_one_word(text).split()).strip(" ,") for text in texts]
+        worded = [_tidy(PHRASES.in_one_word(text), self.language) for text in texts]
         sides = {text: Side("", Kind.FACT, text) for text in worded}
         return [sides[text] for text in worded]
 
@@ -257,15 +263,21 @@ def compare(one: Scoped, other: Scoped, rules: Rules) -> Clash | bool:
     verdicts = [each if isinstance(each, Verdict) else None for each in said]
     clashing = [each for each in verdicts if each and each.conflict is not ConflictClass.NONE]
     _, scopeless, plain = (each in clashing for each in verdicts)
-    if not clashing:
-        if (reason := _differ(one, other)) is None:
-            return any(map(_is_open, said[:2], one.views, other.views))
+    reason = None if plain else _differ(one, other)
+    if not clashing and reason is None:
+        return any(map(_is_open, said[:2], one.views, other.views))
+    if reason is not None:
         scopeless = plain = reason is not Reason.DATE
-        clashing = [Verdict(ConflictClass.CONTRADICTION, Judge.LEXICAL, reason, CONFIDENCE)]
+        clashing.append(_verdict(reason))
     is_denial = clashing[0].reason in DENIALS
     if plain and not (is_denial or _are_apart(one, other) or _is_special(one, other)):
         return False
     return Clash(0, 1, clashing[0], scopeless, plain)
+
+
+def _verdict(reason: Reason) -> Verdict:
+    kind = ConflictType.TEMPORAL if reason is Reason.DATE else None
+    return Verdict(ConflictClass.CONTRADICTION, Judge.LEXICAL, reason, CONFIDENCE, type=kind)
 
 
 def _can_both_hold(one: Scoped, other: Scoped) -> bool:
@@ -328,7 +340,7 @@ def _judged(one: Scoped, other: Scoped, rules: Rules) -> list[Verdict | Abstenti
         key = first.text, second.text
         if key not in said:
             mine, yours = _apart(first, one, other), _apart(second, other, one)
-            said[key] = judge(_in_order(mine, yours), _in_order(yours, mine), rules)
+            said[key] = judge(mine, yours, rules)
         found.append(said[key])
     return found
 
@@ -348,7 +360,7 @@ def _is_same(said: Verdict | Abstention) -> bool:
 
 def _is_open(said: Verdict | Abstention, first: Side, second: Side) -> bool:
     """Whether two sentences differ in one word or value, and nothing shows whether both hold."""
-    if isinstance(said, Verdict) or said.reason is not Abstained.UNKNOWN_FILLERS:
+    if isinstance(said, Verdict) or said.reason not in _UNDECIDED:
         return False
     clauses = first.reading.clauses, second.reading.clauses
     if not len(clauses[0]) == len(clauses[1]) == 1:
@@ -359,18 +371,13 @@ def _is_open(said: Verdict | Abstention, first: Side, second: Side) -> bool:
     return len(fillers) == 1 and max(len(fillers[0].first), len(fillers[0].second)) <= most
 
 
-def _in_order(side: Side, other: Side) -> Side:
-    """Return a side with its verb at the place where the other side has it.
+def _tidy(text: str, language: str) -> str:
+    """Return a text without the blanks and commas that omissions leave.
 
     In German the verb comes first once the words before it, such as a region, are left out.
     """
-    verb, _, rest = side.text.partition(" ")
-    following = [word.casefold() for word in other.text.split()]
-    if verb.casefold() not in following[1:]:
-        return side
-    words = rest.split()
-    at = following.index(verb.casefold(), 1)
-    return Side("", Kind.FACT, " ".join([*words[:at], verb, *words[at:]]))
+    text = " ".join(text.split()).strip(" ,")
+    return f"Dort {text}" if language == "de" and text[:1].islower() else text
 
 
 def _apart(side: Side, own: Scoped, other: Scoped) -> Side:

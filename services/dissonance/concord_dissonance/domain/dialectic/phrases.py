@@ -9,6 +9,7 @@ from functools import cached_property
 
 from concord_concepts.normal_form import fold
 from concord_reading.lexicon import LANGUAGES, lexicon, read_classes
+from concord_reading.reading import language_of
 from concord_dissonance.domain.sides import Micros
 
 _DATE = (
@@ -38,7 +39,9 @@ class Phrases:
         return self.has("partial", text)
 
     def is_past(self, text: str) -> bool:
-        """Whether a text speaks of the past."""
+        """Whether a text speaks of the past: "was" does, but not in German."""
+        if language_of(text) == "de":
+            return self._german_past.search(text) is not None
         return self.has("past", text)
 
     def is_legal(self, text: str) -> bool:
@@ -203,6 +206,11 @@ class Phrases:
     @cached_property
     def _patterns(self) -> Mapping[str, re.Pattern[str]]:
         return {name: _any_of(phrases) for name, phrases in self._classes.items()}
+
+    @cached_property
+    def _german_past(self) -> re.Pattern[str]:
+        phrases = dict(read_classes("dialectic.de.txt", __package__))["past"]
+        return _any_of([each.strip() for each in phrases.split(",")])
 
     @cached_property
     def _of_regions(self) -> re.Pattern[str]:
