@@ -13,20 +13,42 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
+from concord_dissonance.domain.dialectic.alignment import align
+from concord_dissonance.domain.dialectic.answers import (
+    NO_QUESTION,
+    Answer,
+    Question,
+    Read,
+    agree,
+    differ,
+    share,
+    spoken,
+)
 from concord_dissonance.domain.dialectic.legal import rank, regions, without_references
+from concord_dissonance.domain.dialectic.numerals import in_figures
 from concord_dissonance.domain.dialectic.phrases import PHRASES
 from concord_dissonance.domain.dialectic.theses import Thesis
-from concord_dissonance.domain.judges.frames import align
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
-from concord_dissonance.domain.verdicts import Abstained, Abstention, ConflictClass, Reason, Verdict
+from concord_dissonance.domain.verdicts import (
+    Abstained,
+    Abstention,
+    ConflictClass,
+    ConflictType,
+    Judge,
+    Reason,
+    Verdict,
+)
 
 LEAST_SHARED = 2
 """Fewest shared words of two claims of which one can deny the other."""
+CONFIDENCE = 0.8
+"""The confidence in a contradiction that only the question shows: by the development inputs."""
 DENIALS = frozenset(
     {Reason.NEGATION, Reason.ANTONYM, Reason.EXCLUSIVE_WORDS, Reason.EXCLUSIVE_VALUES}
 )
 """Reasons for which one claim denies the other, rather than names another value."""
+_UNDECIDED = frozenset({Abstained.UNKNOWN_FILLERS, Abstained.TOO_DIFFERENT})
 _VALUE_WORDS = 3
 """Most words of a value: a number with its unit and its bound."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -40,6 +62,19 @@ class Scoped:
     """A thesis with its region, time and circumstances: as stated, else as its words name them."""
 
     thesis: Thesis
+    question: Question = NO_QUESTION
+    """What it answers."""
+
+    @cached_property
+    def answer(self) -> Answer:
+        """Its claim as an answer."""
+        text, language = self.thesis.claim, self.language
+        return Answer(_tidy(self._core, language), language, self.question, text)
+
+    @cached_property
+    def language(self) -> str:
+        """The language of its claim: its question's, if there is one."""
+        return self.question.language if self.question.text else spoken(self.thesis.claim)
 
     @cached_property
     def regions(self) -> frozenset[str]:
@@ -55,6 +90,21 @@ class Scoped:
         return PHRASES.time(self.thesis.claim) if stated is None else stated
 
     @cached_property
+    def version(self) -> tuple[int, ...] | None:
+        """The version of what it speaks of; None: unknown."""
+        return PHRASES.version(self.thesis.claim)
+
+    @cached_property
+    def begins(self) -> bool:
+        """Whether it says from when, or that something holds now."""
+        return PHRASES.begins(self.thesis.claim)
+
+    @cached_property
+    def ends(self) -> bool:
+        """Whether it says until when, or that something held once."""
+        return PHRASES.ends(self.thesis.claim)
+
+    @cached_property
     def circumstances(self) -> frozenset[str]:
         """The circumstances under which it holds, folded."""
         stated = self.thesis.context.casefold().strip()
@@ -62,8 +112,12 @@ class Scoped:
 
     @cached_property
     def named_circumstances(self) -> frozenset[str]:
-        """The circumstances that the words of its claim name."""
-        return PHRASES.circumstances(self._core)
+        """The circumstances that its claim names, without those that its question names."""
+        named = PHRASES.circumstances(self._core)
+        asked = self.question.content
+        if not asked:
+            return named
+        return frozenset(e for e in named if not Read(e, self.language).content <= asked)
 
     @cached_property
     def perspective(self) -> str:
@@ -101,11 +155,20 @@ class Scoped:
         return PHRASES.is_of_method(f"{self.thesis.claim} {self.thesis.context}")
 
     @cached_property
+    def methods(self) -> frozenset[str]:
+        """The methods that it names by which it was found out."""
+        found = PHRASES.methods(f"{self.thesis.claim} {self.thesis.context}")
+        return found | {each for each in self.circumstances if PHRASES.is_of_method(each)}
+
+    @cached_property
     def views(self) -> Sequence[Side]:
         """The claim as written, without its scope, and also without its circumstances."""
         core = self._core
-        texts = (self.thesis.claim, core, PHRASES.without_circumstances(core))
-        worded = [" ".join(PHRASES.in_one_word(text).split()).strip(" ,") for text in texts]
+        texts = [
+            in_figures(text, self.language)
+            for text in (self.thesis.claim, core, PHRASES.without_circumstances(core))
+        ]
+        worded = [_tidy(PHRASES.in_one_word(text), self.language) for text in texts]
         sides = {text: Side("", Kind.FACT, text) for text in worded}
         return [sides[text] for text in worded]
 
@@ -155,12 +218,20 @@ Pair = tuple[int, int]
 
 
 def pairs_of(theses: Sequence[Scoped]) -> list[Pair]:
-    """Return the pairs that are worth a judge: the claims share at least two words."""
+    """Return the pairs that are worth a judge: the claims share at least two words, or answer
+    their question in the same terms, or for different regions or times."""
     return [
-        (one, other)
-        for one, other in combinations(range(len(theses)), 2)
-        if len(theses[one].words & theses[other].words) >= LEAST_SHARED
+        (at, place)
+        for (at, one), (place, other) in combinations(enumerate(theses), 2)
+        if len(one.words & other.words) >= LEAST_SHARED or _answer_alike(one, other)
     ]
+
+
+def _answer_alike(one: Scoped, other: Scoped) -> bool:
+    if not one.question.text:
+        return False
+    alike = not one.answer.terms.isdisjoint(other.answer.terms)
+    return alike or regions_differ(one, other) or _follow(one, other)
 
 
 def compare_all(
@@ -180,20 +251,85 @@ def compare_all(
 def compare(one: Scoped, other: Scoped, rules: Rules) -> Clash | bool:
     """Return the clash of two theses, else whether they are ambiguous.
 
-    Two points of view are no contradiction, nor are two values for different circumstances. A rule
-    for some circumstances and its denial for others contradict; the circumstances resolve it.
+    Two points of view or methods are no contradiction, nor is what holds of some and not of others,
+    nor are two values for different circumstances. A rule for some circumstances and its denial for
+    others contradict; the circumstances resolve it.
     """
-    if one.perspective != other.perspective and one.perspective and other.perspective:
+    if _can_both_hold(one, other):
         return False
     said = _judged(one, other, rules)
+    if _is_same(said[0]):
+        return False
     verdicts = [each if isinstance(each, Verdict) else None for each in said]
     clashing = [each for each in verdicts if each and each.conflict is not ConflictClass.NONE]
-    if not clashing or _is_same(said[0]):
-        return any(map(_is_open, said[:2], one.views, other.views))
     _, scopeless, plain = (each in clashing for each in verdicts)
-    if plain and clashing[0].reason not in DENIALS and not _is_special(one, other):
+    reason = None if plain else _differ(one, other)
+    if not clashing and reason is None:
+        return any(map(_is_open, said[:2], one.views, other.views))
+    if reason is not None:
+        scopeless = plain = reason is not Reason.DATE
+        clashing.append(_verdict(reason))
+    is_denial = clashing[0].reason in DENIALS
+    if plain and not (is_denial or _are_apart(one, other) or _is_special(one, other)):
         return False
     return Clash(0, 1, clashing[0], scopeless, plain)
+
+
+def _verdict(reason: Reason) -> Verdict:
+    kind = ConflictType.TEMPORAL if reason is Reason.DATE else None
+    return Verdict(ConflictClass.CONTRADICTION, Judge.LEXICAL, reason, CONFIDENCE, type=kind)
+
+
+def _can_both_hold(one: Scoped, other: Scoped) -> bool:
+    """Whether two theses tell two points of view, two methods, or of some cases each."""
+    views = one.perspective, other.perspective
+    return (
+        (all(views) and views[0] != views[1])
+        or (one.is_partial and other.is_partial)
+        or (bool(one.methods and other.methods) and one.methods != other.methods)
+    )
+
+
+def _are_apart(one: Scoped, other: Scoped) -> bool:
+    """Whether two theses hold for different regions or times, or by law of different rank."""
+    if regions_differ(one, other) or _follow(one, other):
+        return True
+    return None not in (one.rank, other.rank) and one.rank != other.rank
+
+
+def _follow(one: Scoped, other: Scoped) -> bool:
+    """Whether one thesis held until a time, and the other since then."""
+    return (one.ends and other.begins and not other.ends) or (
+        other.ends and one.begins and not one.ends
+    )
+
+
+def regions_differ(one: Scoped, other: Scoped) -> bool:
+    """Whether two theses hold for regions that lie apart; a Land's law holds in its towns."""
+    if not one.regions or not other.regions or one.regions == other.regions:
+        return False
+    states = [any(map(PHRASES.is_state, each.regions)) for each in (one, other)]
+    ranks = one.rank, other.rank
+    if states[0] != states[1] and None not in ranks and ranks[0] != ranks[1]:
+        return False
+    return all(PHRASES.are_apart(mine, yours) for mine in one.regions for yours in other.regions)
+
+
+def _differ(one: Scoped, other: Scoped) -> Reason | None:
+    """Return by what two theses exclude each other as answers to one question.
+
+    Of different regions, or of the times before and after, any two answers do that are not alike.
+    """
+    first, second, is_apart = one.answer, other.answer, _are_apart(one, other)
+    reason = differ(first, second, is_apart=is_apart)
+    if reason is not None or not one.question.text:
+        return reason
+    if not regions_differ(one, other) and not _follow(one, other):
+        return None
+    if agree(first, second) or not share(first.topic, second.topic):
+        return None
+    alike = first.topic <= second.topic or second.topic <= first.topic
+    return None if alike else Reason.TWO_VALUES
 
 
 def _judged(one: Scoped, other: Scoped, rules: Rules) -> list[Verdict | Abstention]:
@@ -204,7 +340,7 @@ def _judged(one: Scoped, other: Scoped, rules: Rules) -> list[Verdict | Abstenti
         key = first.text, second.text
         if key not in said:
             mine, yours = _apart(first, one, other), _apart(second, other, one)
-            said[key] = judge(_in_order(mine, yours), _in_order(yours, mine), rules)
+            said[key] = judge(mine, yours, rules)
         found.append(said[key])
     return found
 
@@ -224,7 +360,7 @@ def _is_same(said: Verdict | Abstention) -> bool:
 
 def _is_open(said: Verdict | Abstention, first: Side, second: Side) -> bool:
     """Whether two sentences differ in one word or value, and nothing shows whether both hold."""
-    if isinstance(said, Verdict) or said.reason is not Abstained.UNKNOWN_FILLERS:
+    if isinstance(said, Verdict) or said.reason not in _UNDECIDED:
         return False
     clauses = first.reading.clauses, second.reading.clauses
     if not len(clauses[0]) == len(clauses[1]) == 1:
@@ -235,18 +371,13 @@ def _is_open(said: Verdict | Abstention, first: Side, second: Side) -> bool:
     return len(fillers) == 1 and max(len(fillers[0].first), len(fillers[0].second)) <= most
 
 
-def _in_order(side: Side, other: Side) -> Side:
-    """Return a side with its verb at the place where the other side has it.
+def _tidy(text: str, language: str) -> str:
+    """Return a text without the blanks and commas that omissions leave.
 
     In German the verb comes first once the words before it, such as a region, are left out.
     """
-    verb, _, rest = side.text.partition(" ")
-    following = [word.casefold() for word in other.text.split()]
-    if verb.casefold() not in following[1:]:
-        return side
-    words = rest.split()
-    at = following.index(verb.casefold(), 1)
-    return Side("", Kind.FACT, " ".join([*words[:at], verb, *words[at:]]))
+    text = " ".join(text.split()).strip(" ,")
+    return f"Dort {text}" if language == "de" and text[:1].islower() else text
 
 
 def _apart(side: Side, own: Scoped, other: Scoped) -> Side:

@@ -121,7 +121,9 @@ def once(batch: Batch, known: set[Said]) -> Batch:
 
 def own_words_of(source: Source) -> list[str]:
     """Return every text of a source."""
-    claimed = [(each.text, *each.evidence, each.context) for each in source.claims]
+    claimed = [
+        (each.text, *each.evidence, *each.legal_basis, each.context) for each in source.claims
+    ]
     return [source.text, *(text for texts in claimed for text in texts)]
 
 

@@ -9,6 +9,10 @@ from functools import cache
 
 from concord_reading.lexicon import read_classes
 
+from concord_dissonance.domain.dialectic.phrases import PHRASES
+
+FEDERAL, LAND = 6, 4
+"""The ranks of a federal statute and of a Land's."""
 _PART = r"(?:Abs(?:atz|\.)?|Satz|S\.|Nr\.?|lit\.|Buchst\.|Unterabs\.|para(?:graph|\.)?|ff?\.)"
 _LEADING = r"\b(?:[Nn]ach|[Gg]emäß|[Ll]aut|[Uu]nder|[Pp]ursuant to)\s+(?:(?:der|dem|den|the)\s+)?"
 _SHORT = r"(?=\w{3})[A-ZÄÖÜ]\w*[A-ZÄÖÜ]\w*(?![-\w])"
@@ -71,13 +75,23 @@ def rank(bases: Iterable[str]) -> int | None:
 
 
 def regions(bases: Iterable[str]) -> frozenset[str]:
-    """Return the regions whose own statutes are among some bases."""
-    return frozenset(found for each in bases if (found := _class_of(each, "region")))
+    """Return the regions whose own statutes are among some bases, by their first names."""
+    return frozenset().union(*map(_regions, bases))
+
+
+def _regions(basis: str) -> frozenset[str]:
+    named = PHRASES.regions(basis)
+    found = _class_of(basis, "region")
+    return named or frozenset({found} if found else ())
 
 
 def _rank(basis: str) -> int | None:
     found = _class_of(basis, "rank")
-    return int(found) if found else None
+    if not found:
+        return LAND if any(map(PHRASES.is_state, _regions(basis))) else None
+    known = int(found)
+    is_of_land = any(map(PHRASES.is_state, _regions(basis)))
+    return LAND if is_of_land and known == FEDERAL else known
 
 
 def _class_of(basis: str, kind: str) -> str:

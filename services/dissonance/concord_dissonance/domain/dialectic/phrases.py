@@ -1,4 +1,4 @@
-"""Phrases that qualify a claim, e.g. by region or time: data in `language/lexicon/`."""
+"""Phrases that qualify a claim, e.g. by region or time: data in `lexicon/`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 
+from concord_concepts.normal_form import fold
 from concord_reading.lexicon import LANGUAGES, lexicon, read_classes
+from concord_reading.reading import language_of
 
 from concord_dissonance.domain.sides import Micros
 
@@ -23,28 +25,42 @@ _ABBREVIATED = 2
 """A name of so many letters or fewer is written in capitals: "US", "UK"."""
 
 
+_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "nicht")
+
+
 class Phrases:
     """The phrases of all languages together: a claim's words match those of its own language."""
 
     def supposes(self, text: str) -> bool:
         """Whether a text only supposes, asks or wishes."""
-        return text.rstrip().endswith("?") or self._has("speculation", text)
+        return text.rstrip().endswith("?") or self.has("speculation", text)
 
     def is_partial(self, text: str) -> bool:
         """Whether a text claims something of some cases only."""
-        return self._has("partial", text)
+        return self.has("partial", text)
 
     def is_past(self, text: str) -> bool:
-        """Whether a text speaks of the past."""
-        return self._has("past", text)
+        """Whether a text speaks of the past: "was" does, but not in German."""
+        if language_of(text) == "de":
+            return self._german_past.search(text) is not None
+        return self.has("past", text)
 
     def is_legal(self, text: str) -> bool:
         """Whether a text speaks of law."""
-        return self._has("legal", text)
+        return self.has("legal", text)
 
     def is_of_method(self, text: str) -> bool:
         """Whether a text says how something was found out."""
-        return self._has("method", text)
+        return self.has("method", text)
+
+    def methods(self, text: str) -> frozenset[str]:
+        """Return the words of a text that say how something was found out."""
+        found = self._patterns["method"].finditer(text)
+        return frozenset(each.group().casefold() for each in found)
+
+    def negated(self, stem: str) -> frozenset[str]:
+        """Return a stem with each negating prefix: "unsafe" for "safe"."""
+        return frozenset(f"{prefix}{stem}" for prefix in _PREFIXES)
 
     def perspective(self, text: str) -> str:
         """Return the point of view that a text names, in up to three words; else empty."""
@@ -64,8 +80,25 @@ class Phrases:
         return [each for each in found if _is_name(each)]
 
     def region(self, name: str) -> str:
-        """Return a region's first name, folded: "bavaria" for "Bayern"."""
-        return self._region_of.get(name.casefold(), name.casefold())
+        """Return a region's first name, folded: "bavaria" for "Bayern" and "Freistaat Bayern"."""
+        folded = name.casefold().strip()
+        plain = re.sub(rf"^(?:{self._patterns['before region'].pattern}\s+)+", "", folded)
+        return self._region_of.get(folded) or self._region_of.get(plain, folded)
+
+    def is_state(self, region: str) -> bool:
+        """Whether a region, by its first name, is one of Germany's Länder."""
+        return region in self._classes["parts of germany"]
+
+    def are_apart(self, one: str, other: str) -> bool:
+        """Whether neither of two regions, by their first names, is known to lie in the other."""
+        return one not in self._around(other) and other not in self._around(one)
+
+    def _around(self, region: str) -> list[str]:
+        """Return a region and those around it."""
+        found = [region]
+        while found[-1] in self._whole_of:
+            found.append(self._whole_of[found[-1]])
+        return found
 
     def without_regions(self, text: str) -> str:
         """Return a text without the regions, and the words that lead to them."""
@@ -80,9 +113,25 @@ class Phrases:
         begin = Micros(int(datetime(year, month, day, tzinfo=UTC).timestamp() * 1_000_000))
         return Micros(begin - 1) if found["before"] else begin
 
+    def version(self, text: str) -> tuple[int, ...] | None:
+        """Return the first version from, of or up to which a text claims something."""
+        found = self._versions.search(text)
+        return tuple(map(int, found["number"].split("."))) if found else None
+
     def without_times(self, text: str) -> str:
-        """Return a text without the times that it claims something for."""
-        return self._times.sub(" ", text)
+        """Return a text without the times and versions that it claims something for."""
+        return self._times.sub(" ", self._versions.sub(" ", text))
+
+    def begins(self, text: str) -> bool:
+        """Whether a text says from when, or that something holds now."""
+        found = (self._times.search(text), self._versions.search(text))
+        at = any(each and not each["before"] for each in found)
+        return (self.has("since", text) and at) or self.has("now", text)
+
+    def ends(self, text: str) -> bool:
+        """Whether a text says until when, or that something held once."""
+        found = (self._times.search(text), self._versions.search(text))
+        return any(each and each["before"] for each in found) or self.is_past(text)
 
     def without_now_and_then(self, text: str) -> str:
         """Return a text without the words that say that it holds now, or held once."""
@@ -93,7 +142,11 @@ class Phrases:
         return self._attributions.sub(" ", text)
 
     def circumstances(self, text: str) -> frozenset[str]:
-        """Return the circumstances that a text names, in its words; "at 5 bar" is a value."""
+        """Return the circumstances that a text names, in its words; "at 5 bar" is a value.
+
+        "Without exception" is none.
+        """
+        text = self._patterns["unconditional"].sub(" ", text)
         found = (each.group().strip(" ,").casefold() for each in self._circumstances.finditer(text))
         return frozenset(found)
 
@@ -110,8 +163,14 @@ class Phrases:
 
         return self._synonyms.sub(one_word, text)
 
-    def _has(self, name: str, text: str) -> bool:
+    def has(self, name: str, text: str) -> bool:
+        """Whether a text has a phrase of a class."""
         return self._patterns[name].search(text) is not None
+
+    def within(self, name: str, text: str) -> bool:
+        """Whether a text has a phrase of a class, also as a part of a compound."""
+        folded = fold(text)
+        return any(each in folded for each in self._classes[name])
 
     @cached_property
     def _classes(self) -> Mapping[str, list[str]]:
@@ -120,13 +179,22 @@ class Phrases:
             for name, body in read_classes(f"dialectic.{language}.txt", __package__):
                 phrases = body.replace("\n", " ").split(",")
                 found.setdefault(name, []).extend(each.strip() for each in phrases)
-        ((name, regions),) = read_classes("regions.txt", __package__)
-        found[name] = [each.strip() for each in regions.replace("\n", " ").split(",")]
+        for name, regions in read_classes("regions.txt", __package__):
+            found[name] = [each.strip() for each in regions.replace("\n", " ").split(",")]
         return found
 
     @cached_property
     def _region_of(self) -> Mapping[str, str]:
         return _first_names(self._classes["region"])
+
+    @cached_property
+    def _whole_of(self) -> Mapping[str, str]:
+        return {
+            part: name.removeprefix("parts of ")
+            for name, parts in self._classes.items()
+            if name.startswith("parts of ")
+            for part in parts
+        }
 
     @cached_property
     def _one_word(self) -> Mapping[str, str]:
@@ -139,6 +207,11 @@ class Phrases:
     @cached_property
     def _patterns(self) -> Mapping[str, re.Pattern[str]]:
         return {name: _any_of(phrases) for name, phrases in self._classes.items()}
+
+    @cached_property
+    def _german_past(self) -> re.Pattern[str]:
+        phrases = dict(read_classes("dialectic.de.txt", __package__))["past"]
+        return _any_of([each.strip() for each in phrases.split(",")])
 
     @cached_property
     def _of_regions(self) -> re.Pattern[str]:
@@ -154,6 +227,15 @@ class Phrases:
         plain = rf"(?P<plain>(?:1[89]|20)\d\d)(?=\s+\d)|^(?P<first>(?:1[89]|20)\d\d)(?=\s+{past})"
         led = rf"(?:(?P<before>{before})|{at})\s+(?:{_DATE}),?"
         return re.compile(rf"{led}|\b(?:{plain})", re.IGNORECASE)
+
+    @cached_property
+    def _versions(self) -> re.Pattern[str]:
+        at, before, version = (
+            self._patterns[name].pattern for name in ("time", "before time", "version")
+        )
+        number = r"(?P<number>\d+(?:\.\d+)*)"
+        led = rf"(?:(?P<before>{before})|{at})\s+(?:{version}\s+|v\.?\s?){number},?"
+        return re.compile(led, re.IGNORECASE)
 
     @cached_property
     def _attributions(self) -> re.Pattern[str]:

@@ -6,7 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from concord_dissonance.domain.dialectic.contradictions import DENIALS, Clash, Scoped
+from concord_dissonance.domain.dialectic.contradictions import (
+    DENIALS,
+    Clash,
+    Scoped,
+    regions_differ,
+)
 from concord_dissonance.domain.verdicts import ConflictClass, ConflictType, Older, Severity
 
 LEAST_AUTHORITY = 0.2
@@ -71,6 +76,8 @@ def _by_time(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
     if one.time is not None and other.time is not None and one.time != other.time:
         both_stated = one.thesis.valid_from is not None and other.thesis.valid_from is not None
         return both_stated or clash.without_scope, 2 if one.time < other.time else 1
+    if one.version and other.version and one.version != other.version:
+        return clash.without_scope, 2 if one.version < other.version else 1
     if clash.verdict.older is not Older.NEITHER:
         return True, 2 if clash.verdict.older is Older.FIRST else 1
     return one.is_past != other.is_past, 2 if one.is_past else 1
@@ -78,8 +85,7 @@ def _by_time(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
 
 def _by_region(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
     stated = bool(one.thesis.region and other.thesis.region)
-    differ = bool(one.regions and other.regions and one.regions != other.regions)
-    return differ and (stated or clash.without_scope), 0
+    return regions_differ(one, other) and (stated or clash.without_scope), 0
 
 
 def _by_rank(_clash: Clash, one: Scoped, other: Scoped) -> Ruling:
@@ -100,8 +106,8 @@ def _by_circumstance(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
 
 
 def _as_parts(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
-    contained = clash.verdict.conflict is ConflictClass.NUANCE
-    return contained or (one.is_partial and other.is_partial), 0
+    del one, other
+    return clash.verdict.conflict is ConflictClass.NUANCE, 0
 
 
 _RULES: dict[Strategy, Callable[[Clash, Scoped, Scoped], Ruling]] = {

@@ -40,9 +40,19 @@ class Conclusions:
 
     @property
     def strategies(self) -> list[Strategy]:
-        """The strategies that were used, each once, in their order."""
+        """The strategies that were used, each once, in their order.
+
+        Two theses or more without a contradiction are united, as parts of one answer.
+        """
         used = {each.strategy for each in self.contradictions}
+        if self.is_united:
+            used.add(Strategy.SYNTHESIS)
         return [each for each in Strategy if each in used]
+
+    @property
+    def is_united(self) -> bool:
+        """Whether it unites theses that do not contradict each other."""
+        return len(self.theses) > 1 and not self.contradictions
 
     @property
     def kept(self) -> list[int]:

@@ -10,6 +10,7 @@ from concord_reading.reading import language_of
 
 from concord_dissonance.clients.graph.callers_client import CallersGraphClient
 from concord_dissonance.clients.search import SearchClient
+from concord_dissonance.domain.dialectic.answers import Question, asked
 from concord_dissonance.domain.dialectic.contradictions import (
     Ambiguity,
     Clash,
@@ -77,7 +78,8 @@ class Synthesize:
         run.say(Stage.READING, 0)
         sources = [*results, *await self._memories(who, request)]
         batches = await self._extracted(run, sources, is_final=model is None)
-        theses = _scoped(batches)
+        question = asked(request.question or request.query)
+        theses = _scoped(batches, question)
         ruled = await self._concluded(run, batches, theses, is_final=model is None)
         claims = " ".join(each.thesis.claim for each in theses)
         language = request.language or language_of(request.question, request.query, claims)
@@ -113,11 +115,12 @@ class Synthesize:
         `ruled`: the rules' conclusions without the model; the theses that they found to contradict
         each other are kept.
         """
-        wording = Wording(task.language, _scoped(batches))
+        question = asked(task.question)
+        wording = Wording(task.language, _scoped(batches, question))
         described = wording.all_described(ruled.contradictions)
         by_rule = replace(task, theses=ruled.theses, contradictions=described)
         read = await model.theses(run, by_rule, sources, batches)
-        theses = _scoped(read)
+        theses = _scoped(read, question)
         return theses, await self._concluded(run, read, theses)
 
     async def _memories(self, who: Credential, request: SynthesizeRequest) -> Sequence[Source]:
@@ -176,8 +179,8 @@ class Synthesize:
         )
 
 
-def _scoped(batches: Sequence[Batch]) -> list[Scoped]:
-    return [Scoped(each) for batch in batches for each in batch.theses]
+def _scoped(batches: Sequence[Batch], question: Question) -> list[Scoped]:
+    return [Scoped(each, question) for batch in batches for each in batch.theses]
 
 
 async def _worded(
