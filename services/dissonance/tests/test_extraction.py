@@ -40,6 +40,7 @@ STATED = {
 
 
 def facts(text: str, speaker: str = "Eve") -> list[Candidate]:
+    """What Eve, who speaks to Bob, states on that Wednesday."""
     turns = [Said(text, speaker, time=TIME), Said("Fine.", "Bob")]
     return [each for each in extract(dialogue(turns)) if each.text == 0]
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from concord_reading.frame import Frame, Kind, Passage
-from concord_reading.reader import reader
+from concord_reading.reader import parser, reader
+from concord_reading.reading import DEFAULT_LANGUAGE, language_of
 
 from concord_dissonance.domain.extraction.candidate import Candidate, Said
 from concord_dissonance.domain.extraction.names import Names
@@ -19,12 +20,20 @@ from concord_dissonance.domain.extraction.predicate import Predicate
 
 def extract(said: Sequence[Said]) -> list[Candidate]:
     """Return the facts that texts state, in order, each once a text."""
-    passages = [Passage(each.text, each.speaker, each.addressee) for each in said]
     found: dict[tuple[int, str, str, str], Candidate] = {}
-    for at, reading in enumerate(reader().read_all(passages)):
+    for at, reading in enumerate(reader().read_all(map(_passage, said))):
         for each in _of_text(at, said[at], reading.frames):
             found.setdefault((at, each.subject, each.relation, each.object), each)
     return [*found.values()]
+
+
+def can_read(said: Said) -> bool:
+    """Whether a text can be read: English needs its parser."""
+    return parser() is not None or language_of(said.text) != DEFAULT_LANGUAGE
+
+
+def _passage(said: Said) -> Passage:
+    return Passage(said.text, said.speaker, said.addressee)
 
 
 def _of_text(at: int, said: Said, frames: Sequence[Frame]) -> Iterator[Candidate]:

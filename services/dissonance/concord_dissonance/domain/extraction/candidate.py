@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from concord_reading.tokens import Span
@@ -51,6 +51,32 @@ class Candidate:
     valid_from: Micros | None = None
     valid_until: Micros | None = None
     """Exclusive. None: the text states none."""
+
+
+class Outcome(Enum):
+    """How an extraction ended."""
+
+    FOUND = "found"
+    NO_FACTS = "no facts"
+    BUDGET_SPENT = "budget spent"
+    INVALID_REPLY = "invalid reply"
+
+
+@dataclass(slots=True)
+class Extracted:
+    """The candidates from texts, and what was covered."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    texts: int = 0
+    texts_left: int = 0
+    """Texts that were not read: no time was left, or no parser is installed."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it ended."""
+        if self.texts_left:
+            return Outcome.BUDGET_SPENT
+        return Outcome.FOUND if self.candidates else Outcome.NO_FACTS
 
 
 def dialogue(said: Sequence[Said]) -> list[Said]:
