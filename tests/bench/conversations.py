@@ -60,7 +60,7 @@ def locomo(folder: Path) -> Collection:
             speaker=line["speaker"],
             text=_text(line["speaker"], line["time"][:10], line["text"], line["image_caption"]),
         )
-        for line in _lines(folder / "turns.jsonl")
+        for line in records(folder / "turns.jsonl")
     ]
     questions = [
         Question(
@@ -69,7 +69,7 @@ def locomo(folder: Path) -> Collection:
             text=line["question"],
             evidence=frozenset(f"{line['conv']}/{each}" for each in line["evidence"]),
         )
-        for line in _lines(folder / "questions.jsonl")
+        for line in records(folder / "questions.jsonl")
         if line["evidence"]
     ]
     return Collection(turns, questions)
@@ -86,7 +86,7 @@ def beam(folder: Path) -> Collection:
             text=_text(line["role"], line["time_anchor"], line["text"], None),
             role=TurnRole.Value(f"TURN_ROLE_{line['role'].upper()}"),
         )
-        for line in _lines(folder / "turns.jsonl")
+        for line in records(folder / "turns.jsonl")
     ]
     questions = [
         Question(
@@ -95,7 +95,7 @@ def beam(folder: Path) -> Collection:
             text=line["question"],
             evidence=frozenset(f"{line['chat']}/{each}" for each in line["gold_ids"]),
         )
-        for line in _lines(folder / "questions.jsonl")
+        for line in records(folder / "questions.jsonl")
         if line["gold_ids"]
     ]
     return Collection(turns, questions)
@@ -107,7 +107,8 @@ def _text(speaker: str, date: str | None, text: str, caption: str | None) -> str
     return f"{dated}: {text} [{caption}]" if caption else f"{dated}: {text}"
 
 
-def _lines(path: Path) -> Iterator[Record]:
+def records(path: Path) -> Iterator[Record]:
+    """The lines of a file of the data."""
     with path.open(encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Synthesis,
         ThesisInput,
     )
+    from concord_client.verbs.extraction import Text
     from concord_client.verbs.in_process import embedded, embedded_async
     from concord_client.verbs.things import Fact, Memory, Proposal, Result
 
@@ -69,6 +70,7 @@ __all__ = [
     "ReviewError",
     "Signer",
     "Synthesis",
+    "Text",
     "ThesisInput",
     "Unreachable",
     "Violation",
@@ -99,6 +101,7 @@ _NAMES_IN = {
     "trust.signing": ("Signer",),
     "verbs.clients": ("AsyncConcord", "Concord"),
     "verbs.dialectic_things": ("AgentResult", "AnswerReview", "Event", "Synthesis", "ThesisInput"),
+    "verbs.extraction": ("Text",),
     "verbs.in_process": ("embedded", "embedded_async"),
     "verbs.things": ("Fact", "Memory", "Proposal", "Result"),
 }

@@ -11,7 +11,13 @@ from dataclasses import fields, is_dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from concord_client import Concord
-from concord_client.verbs import conflict_things, dialectic_things, overview_things, things
+from concord_client.verbs import (
+    conflict_things,
+    dialectic_things,
+    extraction,
+    overview_things,
+    things,
+)
 
 WIDTH = 88
 LEFT_OUT = {"take", "run"}  # they make the calls of the others
@@ -68,7 +74,7 @@ def _parameter(parameter: inspect.Parameter) -> str:
 def _data() -> Iterator[str]:
     found = {
         name: each
-        for module in (things, conflict_things, overview_things, dialectic_things)
+        for module in (things, conflict_things, overview_things, dialectic_things, extraction)
         for name, each in vars(module).items()
         if inspect.isclass(each) and is_dataclass(each)
     }

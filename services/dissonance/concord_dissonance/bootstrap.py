@@ -48,6 +48,7 @@ from concord_dissonance.usecases.dialectic.runs import Runs
 from concord_dissonance.usecases.dialectic.synthesize import Synthesize
 from concord_dissonance.usecases.end_session import EndSession
 from concord_dissonance.usecases.examine import Examine
+from concord_dissonance.usecases.extract_facts import ExtractFacts
 from concord_dissonance.usecases.follow import CHECK, SETTLE, Follow
 from concord_dissonance.usecases.idle import END_IDLE, EndIdleSessions
 from concord_dissonance.usecases.proposals import Proposals
@@ -131,6 +132,7 @@ class DissonanceApp:
                     end_session=end_session,
                     amendments=amendments,
                     models=models,
+                    extract=ExtractFacts(self._workers),
                 ),
                 parts=self._parts,
             ),

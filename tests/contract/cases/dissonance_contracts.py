@@ -39,6 +39,11 @@ def _resolve(home: Home, context: str = "", as_class: int = 2) -> pb.ResolveDiss
     )
 
 
+def _texts(home: Home) -> pb.ExtractFactsRequest:
+    texts = [pb.SaidText(text="Do you work? I work for Airbus.", speaker=home.space)]
+    return pb.ExtractFactsRequest(texts=texts, rules_only=True)
+
+
 def _reading(home: Home) -> str:
     return f"reads ({home.space})"
 
@@ -139,6 +144,17 @@ DISSONANCE = {
         other=lambda home: _amendments(home.old_id),
         reused=Answered(),
         on_record=frozenset(),
+    ),
+    "ExtractFacts": Contract(
+        request=_texts,
+        success=lambda reply, home: (
+            [(e.fact.subject, e.fact.relation, e.fact.object) for e in reply.candidates]
+            == [(home.space, "EMPLOYER", "Airbus")]
+            and reply.candidates[0].quote == "I work for Airbus"
+            and reply.outcome == pb.EXTRACTION_OUTCOME_FOUND
+            and reply.counts.by_reading == 1
+        ),
+        bad_input=(lambda _: pb.ExtractFactsRequest(), invalid("texts")),
     ),
     "ListJudges": Contract(
         request=lambda _: pb.ListJudgesRequest(),

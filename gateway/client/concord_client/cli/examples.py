@@ -39,6 +39,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "delete": f"delete edge:{ID}",
         "link": "link Ada WORKS_FOR Acme --valid-from 2024-03-01",
         "import": "import notes/ --update",
+        "extract": "extract talk.txt --dialogue --time 2024-05-15 --take",
         "search": 'search "Where does Ada live?" --context',
         "integrative": 'integrative "What should I plan?" --node Ada',
         "health": "health --status stale",

@@ -18,6 +18,7 @@ from concord_client.verbs import (
     changes,
     conflict_steps,
     dialectic,
+    extraction,
     log,
     overview,
     proposals,
@@ -89,6 +90,7 @@ class _Verbs:
     add = _Verb(steps.add)
     search = _Verb(steps.search)
     suggest = _Verb(steps.suggest)
+    extract = _Verb(extraction.extract)
     integrative = _Verb(overview.integrative)
     feedback = _Verb(overview.feedback)
     get = _Verb(steps.get)

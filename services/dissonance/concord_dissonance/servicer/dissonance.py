@@ -9,13 +9,14 @@ from concord.dissonance.v1 import dissonance_pb2_grpc
 from concord_chassis.call.identity import caller
 
 from concord_dissonance.ports.calls import Credential
-from concord_dissonance.servicer import incoming, outgoing
+from concord_dissonance.servicer import extraction, incoming, outgoing
 from concord_dissonance.usecases.amendments import Amendments
 from concord_dissonance.usecases.ask_models import AskModels
 from concord_dissonance.usecases.check import Check
 from concord_dissonance.usecases.classify import ClassifyPairs
 from concord_dissonance.usecases.detect import Detect
 from concord_dissonance.usecases.end_session import EndSession
+from concord_dissonance.usecases.extract_facts import ExtractFacts
 from concord_dissonance.usecases.reviews import Reviews
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -34,10 +35,12 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
         end_session: EndSession,
         amendments: Amendments,
         models: AskModels,
+        extract: ExtractFacts,
     ) -> None:
         self._classify, self._check, self._detect = classify, check, detect
         self._reviews, self._end_session = reviews, end_session
         self._amendments, self._models = amendments, models
+        self._extract = extract
 
     async def ClassifyPairs(
         self, request: pb.ClassifyPairsRequest, context: Context
@@ -111,6 +114,11 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
         fresh = request.consistency.at_least_as_fresh
         found = await self._amendments(caller().space, request.memory_ids, fresh)
         return pb.SuggestAmendmentsResponse(amendments=found)
+
+    async def ExtractFacts(
+        self, request: pb.ExtractFactsRequest, context: Context
+    ) -> pb.ExtractFactsResponse:
+        return extraction.reply(request, await self._extract(extraction.said(request)))
 
     async def ListJudges(
         self, request: pb.ListJudgesRequest, context: Context

@@ -111,6 +111,62 @@ REVIEW_ACTION_REOPEN: ReviewAction.ValueType  # 5
 """Takes the last review or resolution back."""
 Global___ReviewAction: _TypeAlias = ReviewAction  # noqa: Y015
 
+class _ExtractionArm:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ExtractionArmEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ExtractionArm.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    EXTRACTION_ARM_UNSPECIFIED: _ExtractionArm.ValueType  # 0
+    """Never sent."""
+    EXTRACTION_ARM_READING: _ExtractionArm.ValueType  # 1
+    """Reading: its sentence was parsed."""
+    EXTRACTION_ARM_MODEL: _ExtractionArm.ValueType  # 2
+    """A model. Its quote stands in the text, and so do the names and numbers of the fact."""
+
+class ExtractionArm(_ExtractionArm, metaclass=_ExtractionArmEnumTypeWrapper):
+    """What found a candidate."""
+
+EXTRACTION_ARM_UNSPECIFIED: ExtractionArm.ValueType  # 0
+"""Never sent."""
+EXTRACTION_ARM_READING: ExtractionArm.ValueType  # 1
+"""Reading: its sentence was parsed."""
+EXTRACTION_ARM_MODEL: ExtractionArm.ValueType  # 2
+"""A model. Its quote stands in the text, and so do the names and numbers of the fact."""
+Global___ExtractionArm: _TypeAlias = ExtractionArm  # noqa: Y015
+
+class _ExtractionOutcome:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ExtractionOutcomeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ExtractionOutcome.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    EXTRACTION_OUTCOME_UNSPECIFIED: _ExtractionOutcome.ValueType  # 0
+    """Never sent."""
+    EXTRACTION_OUTCOME_FOUND: _ExtractionOutcome.ValueType  # 1
+    """There are candidates."""
+    EXTRACTION_OUTCOME_NO_FACTS: _ExtractionOutcome.ValueType  # 2
+    """All was read, and states no fact that can be taken."""
+    EXTRACTION_OUTCOME_BUDGET_SPENT: _ExtractionOutcome.ValueType  # 3
+    """Texts were left, or not shown to the model because its budget was spent: see the counts. There may be candidates."""
+    EXTRACTION_OUTCOME_INVALID_REPLY: _ExtractionOutcome.ValueType  # 4
+    """The model gave no usable reply about a text. There may be candidates."""
+
+class ExtractionOutcome(_ExtractionOutcome, metaclass=_ExtractionOutcomeEnumTypeWrapper):
+    """How an extraction ended."""
+
+EXTRACTION_OUTCOME_UNSPECIFIED: ExtractionOutcome.ValueType  # 0
+"""Never sent."""
+EXTRACTION_OUTCOME_FOUND: ExtractionOutcome.ValueType  # 1
+"""There are candidates."""
+EXTRACTION_OUTCOME_NO_FACTS: ExtractionOutcome.ValueType  # 2
+"""All was read, and states no fact that can be taken."""
+EXTRACTION_OUTCOME_BUDGET_SPENT: ExtractionOutcome.ValueType  # 3
+"""Texts were left, or not shown to the model because its budget was spent: see the counts. There may be candidates."""
+EXTRACTION_OUTCOME_INVALID_REPLY: ExtractionOutcome.ValueType  # 4
+"""The model gave no usable reply about a text. There may be candidates."""
+Global___ExtractionOutcome: _TypeAlias = ExtractionOutcome  # noqa: Y015
+
 class _JudgeState:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -1318,6 +1374,222 @@ class Amendment(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Amendment: _TypeAlias = Amendment  # noqa: Y015
+
+@_typing.final
+class SaidText(_message.Message):
+    """A text, or a turn of a dialogue."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    SPEAKER_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """The text, 1 to 20,000 characters."""
+    speaker: _builtins.str
+    """Who says it: whom "I" means. Of two speakers in all, each speaks to the other."""
+    @_builtins.property
+    def time(self) -> _timestamp_pb2.Timestamp:
+        """When it was said, in UTC: what "yesterday" is counted from. Absent = such words state no time."""
+
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        speaker: _builtins.str = ...,
+        time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["speaker", b"speaker", "text", b"text", "time", b"time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SaidText: _TypeAlias = SaidText  # noqa: Y015
+
+@_typing.final
+class ExtractFactsRequest(_message.Message):
+    """Asks for the facts that texts state."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXTS_FIELD_NUMBER: _builtins.int
+    RULES_ONLY_FIELD_NUMBER: _builtins.int
+    rules_only: _builtins.bool
+    """True to ask no model: sentences are read by rule alone."""
+    @_builtins.property
+    def texts(self) -> _containers.RepeatedCompositeFieldContainer[Global___SaidText]:
+        """The texts, in order."""
+
+    def __init__(
+        self,
+        *,
+        texts: _abc.Iterable[Global___SaidText] | None = ...,
+        rules_only: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["rules_only", b"rules_only", "texts", b"texts"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExtractFactsRequest: _TypeAlias = ExtractFactsRequest  # noqa: Y015
+
+@_typing.final
+class FactCandidate(_message.Message):
+    """A fact that a text states."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    FACT_FIELD_NUMBER: _builtins.int
+    VALID_FROM_FIELD_NUMBER: _builtins.int
+    VALID_UNTIL_FIELD_NUMBER: _builtins.int
+    SPAN_FIELD_NUMBER: _builtins.int
+    QUOTE_FIELD_NUMBER: _builtins.int
+    CONFIDENCE_FIELD_NUMBER: _builtins.int
+    ARM_FIELD_NUMBER: _builtins.int
+    SURE_FIELD_NUMBER: _builtins.int
+    text: _builtins.int
+    """Which of the texts, from 0."""
+    quote: _builtins.str
+    """The text's words there."""
+    confidence: _builtins.float
+    """How sure it is that these words state it, in [0, 1]."""
+    arm: Global___ExtractionArm.ValueType
+    """What found it."""
+    sure: _builtins.bool
+    """Whether it may be taken without being looked at."""
+    @_builtins.property
+    def fact(self) -> _type_pb2.Fact:
+        """The fact, without weight and properties. Its relation is an attribute such as "EMPLOYER", or a verb such as
+        "GO_TO".
+        """
+
+    @_builtins.property
+    def valid_from(self) -> _timestamp_pb2.Timestamp:
+        """From when it held, as stated; absent = not stated."""
+
+    @_builtins.property
+    def valid_until(self) -> _timestamp_pb2.Timestamp:
+        """Until when it held, as stated (exclusive); absent = not stated."""
+
+    @_builtins.property
+    def span(self) -> _conflict_pb2.Span:
+        """Where the text states it."""
+
+    def __init__(
+        self,
+        *,
+        text: _builtins.int = ...,
+        fact: _type_pb2.Fact | None = ...,
+        valid_from: _timestamp_pb2.Timestamp | None = ...,
+        valid_until: _timestamp_pb2.Timestamp | None = ...,
+        span: _conflict_pb2.Span | None = ...,
+        quote: _builtins.str = ...,
+        confidence: _builtins.float = ...,
+        arm: Global___ExtractionArm.ValueType = ...,
+        sure: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fact", b"fact", "span", b"span", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arm", b"arm", "confidence", b"confidence", "fact", b"fact", "quote", b"quote", "span", b"span", "sure", b"sure", "text", b"text", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FactCandidate: _TypeAlias = FactCandidate  # noqa: Y015
+
+@_typing.final
+class ExtractionCounts(_message.Message):
+    """What an extraction covered."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXTS_FIELD_NUMBER: _builtins.int
+    TEXTS_LEFT_FIELD_NUMBER: _builtins.int
+    BY_READING_FIELD_NUMBER: _builtins.int
+    BY_MODEL_FIELD_NUMBER: _builtins.int
+    DROPPED_FIELD_NUMBER: _builtins.int
+    BUDGET_SPENT_FIELD_NUMBER: _builtins.int
+    INVALID_REPLIES_FIELD_NUMBER: _builtins.int
+    MODEL_CALLS_FIELD_NUMBER: _builtins.int
+    MODEL_TOKENS_FIELD_NUMBER: _builtins.int
+    MODEL_MICROS_FIELD_NUMBER: _builtins.int
+    texts: _builtins.int
+    """Texts that were read."""
+    texts_left: _builtins.int
+    """Texts that were not: the caller's time was spent, or the parser of their language is not installed."""
+    by_reading: _builtins.int
+    """Candidates by reading."""
+    by_model: _builtins.int
+    """Candidates by the model that reading did not find."""
+    dropped: _builtins.int
+    """Facts of the model that were dropped: the text has no such quote, name or number."""
+    budget_spent: _builtins.int
+    """Texts that the model was not asked about: the budget was spent."""
+    invalid_replies: _builtins.int
+    """Texts about which the model gave no usable reply."""
+    model_calls: _builtins.int
+    """Calls of the model."""
+    model_tokens: _builtins.int
+    """Tokens of these calls, prompts and replies."""
+    model_micros: _builtins.int
+    """Their price, in millionths of the unit that DISSONANCE_LLM_PRICE is stated in."""
+    def __init__(
+        self,
+        *,
+        texts: _builtins.int = ...,
+        texts_left: _builtins.int = ...,
+        by_reading: _builtins.int = ...,
+        by_model: _builtins.int = ...,
+        dropped: _builtins.int = ...,
+        budget_spent: _builtins.int = ...,
+        invalid_replies: _builtins.int = ...,
+        model_calls: _builtins.int = ...,
+        model_tokens: _builtins.int = ...,
+        model_micros: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget_spent", b"budget_spent", "by_model", b"by_model", "by_reading", b"by_reading", "dropped", b"dropped", "invalid_replies", b"invalid_replies", "model_calls", b"model_calls", "model_micros", b"model_micros", "model_tokens", b"model_tokens", "texts", b"texts", "texts_left", b"texts_left"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExtractionCounts: _TypeAlias = ExtractionCounts  # noqa: Y015
+
+@_typing.final
+class ExtractFactsResponse(_message.Message):
+    """The facts that texts state."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CANDIDATES_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    COUNTS_FIELD_NUMBER: _builtins.int
+    outcome: Global___ExtractionOutcome.ValueType
+    """How it ended."""
+    @_builtins.property
+    def candidates(self) -> _containers.RepeatedCompositeFieldContainer[Global___FactCandidate]:
+        """In the order of the texts."""
+
+    @_builtins.property
+    def counts(self) -> Global___ExtractionCounts:
+        """What it covered."""
+
+    def __init__(
+        self,
+        *,
+        candidates: _abc.Iterable[Global___FactCandidate] | None = ...,
+        outcome: Global___ExtractionOutcome.ValueType = ...,
+        counts: Global___ExtractionCounts | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["counts", b"counts"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "counts", b"counts", "outcome", b"outcome"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExtractFactsResponse: _TypeAlias = ExtractFactsResponse  # noqa: Y015
 
 @_typing.final
 class ListJudgesRequest(_message.Message):

@@ -84,6 +84,11 @@ class DissonanceServiceStub:
                 request_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.SuggestAmendmentsRequest.SerializeToString,
                 response_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.SuggestAmendmentsResponse.FromString,
                 _registered_method=True)
+        self.ExtractFacts = channel.unary_unary(
+                '/concord.dissonance.v1.DissonanceService/ExtractFacts',
+                request_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ExtractFactsRequest.SerializeToString,
+                response_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ExtractFactsResponse.FromString,
+                _registered_method=True)
         self.ListJudges = channel.unary_unary(
                 '/concord.dissonance.v1.DissonanceService/ListJudges',
                 request_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ListJudgesRequest.SerializeToString,
@@ -168,6 +173,14 @@ class DissonanceServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExtractFacts(self, request, context):
+        """Takes the facts that texts state, as candidates with the words that state each, and stores nothing: the caller
+        writes those that it wants. What a sentence asks, plans, supposes, denies or orders is no fact.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListJudges(self, request, context):
         """Says which judges are configured and whether each answers.
         """
@@ -222,6 +235,11 @@ def add_DissonanceServiceServicer_to_server(servicer, server):
                     servicer.SuggestAmendments,
                     request_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.SuggestAmendmentsRequest.FromString,
                     response_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.SuggestAmendmentsResponse.SerializeToString,
+            ),
+            'ExtractFacts': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExtractFacts,
+                    request_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ExtractFactsRequest.FromString,
+                    response_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ExtractFactsResponse.SerializeToString,
             ),
             'ListJudges': grpc.unary_unary_rpc_method_handler(
                     servicer.ListJudges,
@@ -477,6 +495,33 @@ class DissonanceService:
             '/concord.dissonance.v1.DissonanceService/SuggestAmendments',
             concord_dot_dissonance_dot_v1_dot_dissonance__pb2.SuggestAmendmentsRequest.SerializeToString,
             concord_dot_dissonance_dot_v1_dot_dissonance__pb2.SuggestAmendmentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExtractFacts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.dissonance.v1.DissonanceService/ExtractFacts',
+            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ExtractFactsRequest.SerializeToString,
+            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ExtractFactsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -68,6 +68,10 @@ class DissonanceServiceStub:
     """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
     once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
     """
+    ExtractFacts: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.ExtractFactsRequest, _dissonance_pb2.ExtractFactsResponse]
+    """Takes the facts that texts state, as candidates with the words that state each, and stores nothing: the caller
+    writes those that it wants. What a sentence asks, plans, supposes, denies or orders is no fact.
+    """
     ListJudges: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.ListJudgesRequest, _dissonance_pb2.ListJudgesResponse]
     """Says which judges are configured and whether each answers."""
 
@@ -110,6 +114,10 @@ class DissonanceServiceAsyncStub(DissonanceServiceStub):
     SuggestAmendments: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.SuggestAmendmentsRequest, _dissonance_pb2.SuggestAmendmentsResponse]  # type: ignore[assignment]
     """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
     once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
+    """
+    ExtractFacts: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.ExtractFactsRequest, _dissonance_pb2.ExtractFactsResponse]  # type: ignore[assignment]
+    """Takes the facts that texts state, as candidates with the words that state each, and stores nothing: the caller
+    writes those that it wants. What a sentence asks, plans, supposes, denies or orders is no fact.
     """
     ListJudges: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.ListJudgesRequest, _dissonance_pb2.ListJudgesResponse]  # type: ignore[assignment]
     """Says which judges are configured and whether each answers."""
@@ -204,6 +212,16 @@ class DissonanceServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_dissonance_pb2.SuggestAmendmentsResponse, _abc.Awaitable[_dissonance_pb2.SuggestAmendmentsResponse]]:
         """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
         once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
+        """
+
+    @_abc_1.abstractmethod
+    def ExtractFacts(
+        self,
+        request: _dissonance_pb2.ExtractFactsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_dissonance_pb2.ExtractFactsResponse, _abc.Awaitable[_dissonance_pb2.ExtractFactsResponse]]:
+        """Takes the facts that texts state, as candidates with the words that state each, and stores nothing: the caller
+        writes those that it wants. What a sentence asks, plans, supposes, denies or orders is no fact.
         """
 
     @_abc_1.abstractmethod

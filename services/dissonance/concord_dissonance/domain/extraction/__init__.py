@@ -1,0 +1,1 @@
+"""Facts that texts state: candidates, which whoever asked may take (D13)."""

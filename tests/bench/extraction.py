@@ -1,0 +1,87 @@
+"""How much of what people note down about dialogues the facts by reading cover.
+
+An observation is covered where a fact from one of the turns that it names has its subject, and half
+of its other words of content in subject, relation and object.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from concord_dissonance.domain.extraction.by_reading import extract
+from concord_dissonance.domain.extraction.candidate import TAKEN_FROM, Candidate, Said, dialogue
+from concord_dissonance.domain.sides import Micros
+from concord_reading.lexicon import lexicon
+from concord_reading.tokens import content_of, tokens_of
+
+from tests.bench.conversations import Record, records
+from tests.bench.run import Run
+from tests.bench.table import Bar, Row
+
+HALF = 0.5
+LEAST_COVERED = 0.20
+Found = Mapping[tuple[str, str], Sequence[Candidate]]
+"""The facts from each turn, by conversation and the turn's id."""
+
+
+async def bench(run: Run) -> AsyncIterator[Row]:
+    """Yields the share of observations that are covered, by all facts and by the sure ones."""
+    folder = run.evaluation / "locomo"
+    if not folder.is_dir():
+        print(f"SKIPPED: no data at {folder}", flush=True)
+        return
+    observed = [*records(folder / "observations.jsonl")]
+    found = _facts(folder)
+    sure = {
+        turn: [each for each in facts if each.confidence >= TAKEN_FROM]
+        for turn, facts in found.items()
+    }
+    for name, facts, bar in (
+        ("facts by reading", found, Bar(LEAST_COVERED, at_most=False)),
+        ("those that are sure", sure, None),
+    ):
+        covered = sum(_is_covered(each, facts) for each in observed)
+        count = Counter(each.relation for said in facts.values() for each in said)
+        yield Row(
+            f"observations that {name} cover",
+            "share",
+            (covered / len(observed),),
+            bar=bar,
+            note=f"{covered} of {len(observed)}; {count.total()} facts, {len(count)} relations",
+        )
+
+
+def _facts(folder: Path) -> Found:
+    """Return the facts from the turns of dialogues."""
+    dialogues: dict[str, list[Record]] = {}
+    for turn in records(folder / "turns.jsonl"):
+        dialogues.setdefault(turn["conv"], []).append(turn)
+    found: dict[tuple[str, str], list[Candidate]] = {}
+    for name, turns in dialogues.items():
+        said = dialogue([Said(e["text"], e["speaker"], time=_micros(e["time"])) for e in turns])
+        for fact in extract(said):
+            found.setdefault((name, turns[fact.text]["dia_id"]), []).append(fact)
+    return found
+
+
+def _micros(time: str) -> Micros:
+    return Micros(int(datetime.fromisoformat(f"{time}+00:00").timestamp() * 1_000_000))
+
+
+def _is_covered(observed: Record, found: Found) -> bool:
+    turns = observed["dia_id"]
+    turns = [turns] if isinstance(turns, str) else turns
+    wanted = _stems(observed["fact"]) - _stems(observed["speaker"])
+    return any(
+        observed["fact"].startswith(fact.subject)
+        and len(wanted & _stems(f"{fact.subject} {fact.relation} {fact.object}"))
+        >= HALF * len(wanted)
+        for turn in turns
+        for fact in found.get((observed["conv"], turn), ())
+    )
+
+
+def _stems(text: str) -> set[str]:
+    words = lexicon("en")
+    return {*content_of(tokens_of(text.replace("_", " "), words), words)}
