@@ -190,7 +190,9 @@ def _can_be_values(pair: Aligned, one: Word, other: Word, why: Compared) -> bool
     if heads[0] is verb and verb is not None and pair.lexicon.has(verb.key, "many valued"):
         return False
     owners = owner(one, pair.one), owner(other, pair.other)
-    return pair.same(*owners) or (is_said(one, pair.one) and is_said(other, pair.other))
+    if is_said(one, pair.one) and is_said(other, pair.other):
+        return True
+    return pair.same(*owners) and any(each is not None and each.is_definite for each in owners)
 
 
 def _measure_same(pair: Aligned, one: Word, other: Word) -> bool:
