@@ -245,7 +245,9 @@ class Answer(Read):
         end = frame.span.start
         for at, word in enumerate(frame.words):
             value = word.value
-            if not isinstance(value, Quantity) or word.role is Role.SUBJECT:
+            if not isinstance(value, Quantity):
+                continue
+            if word.role is Role.SUBJECT and not value.dimension:  # "Room 3" is a name
                 continue
             written = self.figures[word.start : word.end]
             if value.dimension in ("ordinal", "version") or _is_article(written):
@@ -305,7 +307,7 @@ def differ(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
         return reason
     if one.stance and other.stance and frozenset({one.stance, other.stance}) in _OPPOSED:
         return Reason.NEGATION if _is_one_topic(one, other, is_apart=is_apart) else None
-    return _by_date(one, other) or _by_denial(one, other)
+    return _by_date(one, other) or _by_denial(one, other) or _by_duty(one, other)
 
 
 def agree(one: Answer, other: Answer) -> bool:
@@ -397,6 +399,19 @@ def _by_denial(one: Answer, other: Answer) -> Reason | None:
                 if {first.mood, second.mood} <= _MAIN and first.is_denied != second.is_denied:
                     return Reason.NEGATION
     return None
+
+
+def _by_duty(one: Answer, other: Answer) -> Reason | None:
+    """Return TWO_VALUES if two claims name two holders of a duty or office that a question asks for."""
+    asked = one.question
+    if not (PHRASES.has("asks holder", asked.text) and PHRASES.has("duty", asked.text)):
+        return None
+    rests = []
+    for each in (one, other):
+        rests.append({stem for stem in each.topic if not share([stem], asked.content)})
+        if any(not share([stem], each.content) for stem in asked.content):
+            return None
+    return Reason.TWO_VALUES if all(rests) and rests[0].isdisjoint(rests[1]) else None
 
 
 def _is_one_topic(one: Answer, other: Answer, *, is_apart: bool) -> bool:

@@ -105,6 +105,11 @@ class Scoped:
         return PHRASES.ends(self.thesis.claim)
 
     @cached_property
+    def is_changed(self) -> bool:
+        """Whether it says that it was otherwise before: "since", "no longer"."""
+        return PHRASES.has("changed", self.thesis.claim)
+
+    @cached_property
     def circumstances(self) -> frozenset[str]:
         """The circumstances under which it holds, folded."""
         stated = self.thesis.context.casefold().strip()
@@ -281,13 +286,20 @@ def _verdict(reason: Reason) -> Verdict:
 
 
 def _can_both_hold(one: Scoped, other: Scoped) -> bool:
-    """Whether two theses tell two points of view, two methods, or of some cases each."""
-    views = one.perspective, other.perspective
-    return (
-        (all(views) and views[0] != views[1])
-        or (one.is_partial and other.is_partial)
-        or (bool(one.methods and other.methods) and one.methods != other.methods)
-    )
+    """Whether two theses tell two points of view, two methods, or of some cases each.
+
+    How good something is differs by whom it is good for.
+    """
+    if one.is_partial and other.is_partial:
+        return True
+    if one.question.is_evaluation and _are_two(one.circumstances, other.circumstances):
+        return True
+    return _are_two(one.perspective, other.perspective) or _are_two(one.methods, other.methods)
+
+
+def _are_two(mine: object, yours: object) -> bool:
+    """Whether both are told, and differ."""
+    return bool(mine and yours) and mine != yours
 
 
 def _are_apart(one: Scoped, other: Scoped) -> bool:
@@ -326,7 +338,8 @@ def _differ(one: Scoped, other: Scoped) -> Reason | None:
         return reason
     if not regions_differ(one, other) and not _follow(one, other):
         return None
-    if agree(first, second) or not share(first.topic, second.topic):
+    is_asked = first.asked() and second.asked()
+    if agree(first, second) or not (is_asked or share(first.topic, second.topic)):
         return None
     alike = first.topic <= second.topic or second.topic <= first.topic
     return None if alike else Reason.TWO_VALUES

@@ -80,7 +80,9 @@ def _by_time(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
         return clash.without_scope, 2 if one.version < other.version else 1
     if clash.verdict.older is not Older.NEITHER:
         return True, 2 if clash.verdict.older is Older.FIRST else 1
-    return one.is_past != other.is_past, 2 if one.is_past else 1
+    if one.is_past != other.is_past:
+        return True, 2 if one.is_past else 1
+    return clash.without_scope and one.is_changed != other.is_changed, 1 if one.is_changed else 2
 
 
 def _by_region(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
