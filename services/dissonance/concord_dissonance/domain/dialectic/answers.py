@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from concord_reading.frame import Frame, Mood, Passage, Role
+from concord_reading.frame import Frame, Kind, Mood, Passage, Role
 from concord_reading.lexicon import Lexicon, lexicon
 from concord_reading.quantities import Date, Quantity, Same, same_value
 from concord_reading.reader import reader
@@ -28,6 +28,7 @@ _AKIN = 7
 """Letters that words of one thing share: "Baugenehmigung", "genehmigungsfrei"."""
 _GERMAN = re.compile(r"\b(?i:die|das|der|den|dem|eine[mnrs]?|am|im|zum|zur)\s+[A-ZÄÖÜ][a-zäöüß]")
 _MONTH = 365.2425 / 12 * 86_400
+_NOUNS = (Kind.NOUN, Kind.NAME)
 _MAIN = frozenset({Mood.ASSERTED, Mood.ASKED, Mood.PLANNED, Mood.ORDERED})
 
 
@@ -151,8 +152,27 @@ class Question(Read):
         if not self.is_polar or not self.frames:
             return frozenset()
         frame = self.frames[0]
-        asked = self.stems_of(frame, Role.PREDICATE, Role.COMPLEMENT)
-        return asked - self.stems_of(frame, Role.SUBJECT)
+        told = self.stems_of(frame, Role.PREDICATE, Role.COMPLEMENT)
+        return told - self.stems_of(frame, Role.SUBJECT) or self._told(frame)
+
+    def _told(self, frame: Frame) -> Set[str]:
+        """Return the stems of verbs, and of adjectives that stand before no noun."""
+        following = [*frame.words[1:], None]
+        spans = [
+            (word.start, word.end)
+            for word, after in zip(frame.words, following, strict=True)
+            if word.kind is Kind.VERB
+            or (
+                word.kind is Kind.ADJECTIVE
+                and (after is None or after.start - word.end > 1 or after.kind not in _NOUNS)
+            )
+        ]
+        return frozenset(
+            token.stem
+            for token in self.tokens
+            if token.word not in self.words.function
+            and any(start <= token.start < end for start, end in spans)
+        )
 
     @cached_property
     def is_evaluation(self) -> bool:
