@@ -6,13 +6,13 @@ import pytest
 from concord_dissonance.domain.dialectic.contradictions import (
     Ambiguity,
     Clash,
-    Scoped,
     compare,
     compare_all,
     pairs_of,
 )
 from concord_dissonance.domain.dialectic.extraction import extend, extract, sentences_of
 from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy, resolve
+from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Claim, Source, WhyAside
 from concord_dissonance.domain.dialectic.wording import Wording
@@ -170,7 +170,7 @@ def test_a_contradiction_is_resolved_by_what_is_stated_of_the_claims(
     ],
 )  # fmt: skip
 def test_another_point_of_view_is_no_contradiction(one: str, other: str) -> None:
-    """D8 Nor is another method, what holds of some, what speaks of other things or says the same."""
+    """D8 Nor is another method, what holds of some, of other things, or says the same."""
     first, second = theses(Claim(one), Claim(other))
     assert compare(first, second, Rules()) is False
 

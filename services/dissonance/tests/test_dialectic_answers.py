@@ -2,16 +2,12 @@
 
 import pytest
 from concord_dissonance.domain.dialectic.answers import asked
-from concord_dissonance.domain.dialectic.contradictions import (
-    Clash,
-    Scoped,
-    compare_all,
-    pairs_of,
-)
+from concord_dissonance.domain.dialectic.contradictions import Clash, compare_all, pairs_of
 from concord_dissonance.domain.dialectic.extraction import extract
 from concord_dissonance.domain.dialectic.legal import rank, regions
 from concord_dissonance.domain.dialectic.numerals import in_figures
 from concord_dissonance.domain.dialectic.resolutions import Strategy, resolve
+from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.dialectic.synthesis import Conclusions
 from concord_dissonance.domain.dialectic.theses import Claim, Source
 from concord_dissonance.domain.sides import Rules
@@ -87,7 +83,12 @@ def based(text: str, basis: str, region: str = "") -> Claim:
             "Nach fünf Jahren beträgt die Kündigungsfrist sechs Monate.",
             C,
         ),
-        ("How tall is the tower?", "The tower is 42 metres tall.", "Its height is 45 metres.", None),
+        (
+            "How tall is the tower?",
+            "The tower is 42 metres tall.",
+            "Its height is 45 metres.",
+            None,
+        ),
         (
             "Is the reservoir water safe to drink?",
             "The water of the reservoir is safe to drink, without exception.",

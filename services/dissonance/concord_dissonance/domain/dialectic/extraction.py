@@ -11,15 +11,14 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
-from concord_dissonance.domain.dialectic.contradictions import (
-    Clash,
-    Scoped,
-    compare,
-    compare_all,
-    pairs_of,
-)
+from concord_reading.lexicon import LANGUAGES, lexicon
+from concord_reading.prose import SPAN, prose, running_text, without_links
+from concord_reading.reading import read
+
+from concord_dissonance.domain.dialectic.contradictions import Clash, compare, compare_all, pairs_of
 from concord_dissonance.domain.dialectic.legal import legal_references, numbered, states_basis
 from concord_dissonance.domain.dialectic.phrases import PHRASES
+from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.dialectic.theses import (
     Batch,
     Claim,
@@ -28,9 +27,6 @@ from concord_dissonance.domain.dialectic.theses import (
     Thesis,
     WhyAside,
 )
-from concord_reading.lexicon import LANGUAGES, lexicon
-from concord_reading.prose import SPAN, prose, running_text, without_links
-from concord_reading.reading import read
 from concord_dissonance.domain.sides import Micros, Rules
 
 Said = tuple[str, Micros | None, str]

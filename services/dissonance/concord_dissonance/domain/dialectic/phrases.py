@@ -10,6 +10,7 @@ from functools import cached_property
 from concord_concepts.normal_form import fold
 from concord_reading.lexicon import LANGUAGES, lexicon, read_classes
 from concord_reading.reading import language_of
+
 from concord_dissonance.domain.sides import Micros
 
 _DATE = (
@@ -127,7 +128,7 @@ class Phrases:
         """Whether a text says from when, or that something holds now."""
         found = (self._times.search(text), self._versions.search(text))
         at = any(each and not each["before"] for each in found)
-        return self.has("since", text) and at or self.has("now", text)
+        return (self.has("since", text) and at) or self.has("now", text)
 
     def ends(self, text: str) -> bool:
         """Whether a text says until when, or that something held once."""

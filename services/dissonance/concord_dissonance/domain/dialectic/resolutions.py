@@ -6,12 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from concord_dissonance.domain.dialectic.contradictions import (
-    DENIALS,
-    Clash,
-    Scoped,
-    regions_differ,
-)
+from concord_dissonance.domain.dialectic.contradictions import DENIALS, Clash, regions_differ
+from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.verdicts import ConflictClass, ConflictType, Older, Severity
 
 LEAST_AUTHORITY = 0.2

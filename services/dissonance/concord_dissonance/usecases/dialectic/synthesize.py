@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 from concord.dissonance.v1.dialectic_pb2 import KeptSynthesis, SynthesizeRequest
 from concord_chassis.server.workers import Workers
+from concord_reading.prose import without_links
+from concord_reading.reading import language_of
 
 from concord_dissonance.clients.graph.callers_client import CallersGraphClient
 from concord_dissonance.clients.search import SearchClient
@@ -12,18 +14,16 @@ from concord_dissonance.domain.dialectic.answers import Question, asked
 from concord_dissonance.domain.dialectic.contradictions import (
     Ambiguity,
     Clash,
-    Scoped,
     compare_all,
     pairs_of,
 )
 from concord_dissonance.domain.dialectic.extraction import Said, extract, once
 from concord_dissonance.domain.dialectic.resolutions import resolve
 from concord_dissonance.domain.dialectic.said import SynthesisTask
+from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Source
 from concord_dissonance.domain.dialectic.wording import Wording
-from concord_reading.prose import without_links
-from concord_reading.reading import language_of
 from concord_dissonance.domain.peer_review.criteria import criteria_set
 from concord_dissonance.domain.peer_review.review import ReviewTask
 from concord_dissonance.domain.sides import Rules
