@@ -33,7 +33,8 @@ from concord_dissonance.domain.verdicts import (
 LEAST_SHARED = 2
 """Fewest shared words of two claims of which one can deny the other."""
 CONFIDENCE = 0.8
-"""The confidence in a contradiction that only the question shows: by the development inputs."""
+"""The confidence in a contradiction that only the question shows. It is set, and not calibrated:
+thirty inputs are too few for that."""
 DENIALS = frozenset(
     {Reason.NEGATION, Reason.ANTONYM, Reason.EXCLUSIVE_WORDS, Reason.EXCLUSIVE_VALUES}
 )
