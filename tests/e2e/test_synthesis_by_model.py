@@ -28,7 +28,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 YES, NO = "The permit is required.", "The permit is not required."
 RULE, EXCEPTION = "Whoever builds files an application.", "Sheds are put up freely."
-TURNED = "Sheds that nobody owns are put up freely."
+TURNED = "Sheds that are put up freely have no owner."
 
 
 @dataclass

@@ -13,7 +13,7 @@ from concord_chassis.observe.log import json_lines
 from concord_dissonance.adapters.openai_council.council import OpenAiCouncil
 from concord_dissonance.adapters.openai_council.settings import CouncilSettings
 from concord_dissonance.adapters.openai_council.synthesizer import OpenAiSynthesizer
-from concord_dissonance.domain.dialectic.contradictions import Clash, Scoped, compare_all, pairs_of
+from concord_dissonance.domain.dialectic.contradictions import Clash, compare_all, pairs_of
 from concord_dissonance.domain.dialectic.extraction import extract
 from concord_dissonance.domain.dialectic.resolutions import Strategy, resolve
 from concord_dissonance.domain.dialectic.said import (
@@ -25,6 +25,7 @@ from concord_dissonance.domain.dialectic.said import (
     resolved,
     united,
 )
+from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.dialectic.synthesis import Conclusions
 from concord_dissonance.domain.dialectic.theses import Batch, Claim, Source
 from concord_dissonance.domain.dialectic.wording import Wording

@@ -6,7 +6,7 @@ Each probe returns whether the harm was done.
 from dataclasses import dataclass
 
 from concord.dissonance.v1.review_pb2 import ReviewAnswerRequest
-from concord_dissonance.domain.dialectic.extraction import extract
+from concord_dissonance.domain.dialectic.extraction import extend, extract
 from concord_dissonance.domain.dialectic.theses import Claim, Source
 from concord_dissonance.domain.errors import QuorumMissed, ReviewersMissing, SynthesizerMissing
 from concord_dissonance.domain.peer_review.council import conclude
@@ -44,9 +44,10 @@ async def one_of_three_answers() -> bool:
 
 
 async def a_statute_is_made_up() -> bool:
-    """State a legal basis that stands in no word of the source."""
-    claim = Claim("A permit is needed.", legal_basis=("§ 99 BauGB",))
-    (thesis,) = extract(Source("A", [claim])).theses
+    """Let a model state a legal basis that stands in no word of the source."""
+    source = Source("A", text="A permit is needed.")
+    said = Claim(source.text, (source.text,), legal_basis=("§ 99 BauGB",))
+    (thesis,) = extend(source, extract(source), [], [said]).theses
     return bool(thesis.legal_basis)
 
 

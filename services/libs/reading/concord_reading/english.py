@@ -31,7 +31,7 @@ from concord_reading.english_words import (
     kind_of,
     top,
 )
-from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word
+from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word, acyclic
 from concord_reading.lexicon import Lexicon, lexicon, phrases_at
 from concord_reading.people import Antecedent, person, person_words
 from concord_reading.quantities import Date, Quantity, values
@@ -99,7 +99,7 @@ class _Clause:
         elif self._verb.pos_ not in {"VERB", "AUX"} and verb < 0 and self._colon is None:
             unread = Unread.NO_PREDICATE
         return Frame(
-            tuple(words),
+            acyclic(words),
             verb,
             next((fold(each.text) for each in self._verb.children if each.dep_ == "prt"), ""),
             self._is_denied(),

@@ -160,3 +160,17 @@ def moved(frame: Frame, by: int) -> Frame:
         return frame
     words = tuple(replace(e, start=e.start + by, end=e.end + by) for e in frame.words)
     return replace(frame, words=words, span=Span(frame.span.start + by, frame.span.end + by))
+
+
+def acyclic(words: Sequence[Word]) -> tuple[Word, ...]:
+    """Return words of which none hangs on itself, however far: whoever follows heads comes to an
+    end."""
+    found = list(words)
+    for at, word in enumerate(found):
+        seen, head = {at}, word.head
+        while head >= 0 and head not in seen:
+            seen.add(head)
+            head = found[head].head
+        if head >= 0:
+            found[at] = replace(word, head=-1)
+    return tuple(found)

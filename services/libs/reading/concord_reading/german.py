@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from concord_reading.clauses import Clause
 from concord_reading.clauses import Mood as Said
-from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word
+from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word, acyclic
 from concord_reading.lexicon import Lexicon, lexicon, noun_key
 from concord_reading.people import Antecedent, person, person_words
 from concord_reading.quantities import Date, Quantity
@@ -92,7 +92,7 @@ class _Clause:
             unread = Unread.NO_SUBJECT
         last = tokens[-1].word
         return Frame(
-            tuple(self._with_heads(verb)),
+            acyclic(list(self._with_heads(verb))),
             verb,
             last if last in self.lexicon.words["prefixes"] and len(tokens) > 1 else "",
             self.clause.is_negated,

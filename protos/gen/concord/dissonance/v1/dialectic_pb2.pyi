@@ -78,7 +78,7 @@ class _SetAsideReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SetAsi
     SET_ASIDE_REASON_SPECULATION: _SetAsideReason.ValueType  # 1
     """It supposes, asks or wishes, and asserts nothing."""
     SET_ASIDE_REASON_UNSTATED_LEGAL_BASIS: _SetAsideReason.ValueType  # 2
-    """A legal basis that the source's own words do not state."""
+    """A legal basis by a model, which the source does not state."""
     SET_ASIDE_REASON_UNSUPPORTED: _SetAsideReason.ValueType  # 3
     """A model's thesis that the source's own words do not support: its quote is not in the source, or it has none."""
 
@@ -90,7 +90,7 @@ SET_ASIDE_REASON_UNSPECIFIED: SetAsideReason.ValueType  # 0
 SET_ASIDE_REASON_SPECULATION: SetAsideReason.ValueType  # 1
 """It supposes, asks or wishes, and asserts nothing."""
 SET_ASIDE_REASON_UNSTATED_LEGAL_BASIS: SetAsideReason.ValueType  # 2
-"""A legal basis that the source's own words do not state."""
+"""A legal basis by a model, which the source does not state."""
 SET_ASIDE_REASON_UNSUPPORTED: SetAsideReason.ValueType  # 3
 """A model's thesis that the source's own words do not support: its quote is not in the source, or it has none."""
 Global___SetAsideReason: _TypeAlias = SetAsideReason  # noqa: Y015
@@ -108,7 +108,7 @@ class _ResolutionStrategyEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Re
     RESOLUTION_STRATEGY_HIERARCHIZATION: _ResolutionStrategy.ValueType  # 2
     """The one of higher authority or legal rank holds."""
     RESOLUTION_STRATEGY_SYNTHESIS: _ResolutionStrategy.ValueType  # 3
-    """Both are parts of one whole."""
+    """Both are parts of one whole. Also of a synthesis of two theses or more without a contradiction."""
     RESOLUTION_STRATEGY_TEMPORAL_ORDERING: _ResolutionStrategy.ValueType  # 4
     """Both held, one after the other: by their times, by words of the past, or because one is superseded."""
     RESOLUTION_STRATEGY_REGIONAL_DIFFERENTIATION: _ResolutionStrategy.ValueType  # 5
@@ -124,7 +124,7 @@ RESOLUTION_STRATEGY_CONTEXTUALIZATION: ResolutionStrategy.ValueType  # 1
 RESOLUTION_STRATEGY_HIERARCHIZATION: ResolutionStrategy.ValueType  # 2
 """The one of higher authority or legal rank holds."""
 RESOLUTION_STRATEGY_SYNTHESIS: ResolutionStrategy.ValueType  # 3
-"""Both are parts of one whole."""
+"""Both are parts of one whole. Also of a synthesis of two theses or more without a contradiction."""
 RESOLUTION_STRATEGY_TEMPORAL_ORDERING: ResolutionStrategy.ValueType  # 4
 """Both held, one after the other: by their times, by words of the past, or because one is superseded."""
 RESOLUTION_STRATEGY_REGIONAL_DIFFERENTIATION: ResolutionStrategy.ValueType  # 5
@@ -542,9 +542,7 @@ class ThesisInput(_message.Message):
 
     @_builtins.property
     def legal_basis(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Statutes that it rests on, e.g. "§ 10 BauGB". One that no other words of the agent's result state is left
-        out.
-        """
+        """Statutes that it rests on, e.g. "§ 10 BauGB"; they also tell the rank and region of the claim."""
 
     @_builtins.property
     def valid_from(self) -> _timestamp_pb2.Timestamp:
@@ -625,7 +623,7 @@ class Thesis(_message.Message):
 
     @_builtins.property
     def legal_basis(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The statutes that the source states literally."""
+        """The statutes that the source states, literally in its words or as a claim's legal basis."""
 
     @_builtins.property
     def valid_from(self) -> _timestamp_pb2.Timestamp:

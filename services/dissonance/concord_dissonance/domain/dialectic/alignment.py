@@ -1,4 +1,4 @@
-"""Aligns two clauses: shared words are the frame, words that differ are the fillers."""
+"""Aligns two clauses: where their words differ, each has a filler."""
 
 from __future__ import annotations
 
@@ -11,18 +11,10 @@ from concord_reading.tokens import Token
 
 
 class Fillers(NamedTuple):
-    """Two fillers at one place of a frame; one of them can be empty."""
+    """Two fillers at one place of two clauses; one of them can be empty."""
 
     first: tuple[Token, ...]
     second: tuple[Token, ...]
-    after: str
-    """The word of the frame before them; empty at its beginning."""
-    in_subject: bool
-    """Whether they come before the verb, as far as this shows without a parser."""
-    before: str = ""
-    """The word of the frame after them; empty at its end."""
-    ends_subject: bool = False
-    """Whether they come between a word of content and the verb: "Room 3" is a name."""
 
 
 def align(first: Clause, second: Clause) -> list[Fillers]:
@@ -38,26 +30,10 @@ def align(first: Clause, second: Clause) -> list[Fillers]:
         begin = _shared(mine, yours)
         end = _shared(mine[begin:][::-1], yours[begin:][::-1])
         runs = [(begin, len(one) - end, len(other) - end)]
-    verb = _verb(first)
-    found: list[Fillers] = []
-    for begin, end, other_end in runs:
-        after = one[begin - 1][-1].word if begin else ""
-        before = one[end][0].word if end < len(one) else ""
-        parts = _tokens(one[begin:end]), _tokens(other[begin:other_end])
-        names = end == verb and bool(after) and after not in first.words.function
-        found.append(Fillers(*parts, after, begin < verb, before, names))
-    return found
-
-
-def _verb(clause: Clause) -> int:
-    """Return the verb's place: the first auxiliary's, else the one after a noun or "Room 3"."""
-    auxiliaries = (at for at, p in enumerate(clause.places) if _is_auxiliary(p, clause))
-    is_numbered = len(clause.places) > 2 and clause.places[1][0].word[0].isdecimal()
-    return next(auxiliaries, 2 if is_numbered else 1)
-
-
-def _is_auxiliary(place: Sequence[Token], clause: Clause) -> bool:
-    return place[0].word in clause.words.words["auxiliary"]
+    return [
+        Fillers(_tokens(one[begin:end]), _tokens(other[begin:other_end]))
+        for begin, end, other_end in runs
+    ]
 
 
 def _tokens(places: Sequence[tuple[Token, ...]]) -> tuple[Token, ...]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from concord_reading.frame import Frame, Mood, Passage, Role
+from concord_reading.frame import Frame, Kind, Mood, Passage, Role
 from concord_reading.lexicon import Lexicon, lexicon
-from concord_reading.quantities import Date, Quantity, Same, same_value
+from concord_reading.quantities import Date, Quantity
 from concord_reading.reader import reader
 from concord_reading.reading import language_of
 from concord_reading.tokens import Token, content_of, tokens_of
@@ -22,13 +22,14 @@ from concord_reading.tokens import Token, content_of, tokens_of
 from concord_dissonance.domain.dialectic.numerals import in_figures
 from concord_dissonance.domain.dialectic.phrases import PHRASES
 from concord_dissonance.domain.judges.opposites import antonyms
-from concord_dissonance.domain.verdicts import Reason
 
 _AKIN = 7
 """Letters that words of one thing share: "Baugenehmigung", "genehmigungsfrei"."""
 _GERMAN = re.compile(r"\b(?i:die|das|der|den|dem|eine[mnrs]?|am|im|zum|zur)\s+[A-ZÄÖÜ][a-zäöüß]")
 _MONTH = 365.2425 / 12 * 86_400
-_MAIN = frozenset({Mood.ASSERTED, Mood.ASKED, Mood.PLANNED, Mood.ORDERED})
+_ROUNDING = 0.001
+_NOUNS = (Kind.NOUN, Kind.NAME)
+MAIN = frozenset({Mood.ASSERTED, Mood.ASKED, Mood.PLANNED, Mood.ORDERED})
 
 
 class Stance(Enum):
@@ -50,16 +51,6 @@ _DENIED = {
     Stance.ALLOWS: Stance.FORBIDS,
     Stance.FORBIDS: Stance.ALLOWS,
 }
-_OPPOSED = frozenset(
-    {
-        frozenset({Stance.REQUIRES, Stance.FREES}),
-        frozenset({Stance.REQUIRES, Stance.FORBIDS}),
-        frozenset({Stance.ALLOWS, Stance.FORBIDS}),
-        frozenset({Stance.AFFIRMS, Stance.DENIES}),
-        frozenset({Stance.AFFIRMS, Stance.FORBIDS}),
-        frozenset({Stance.ALLOWS, Stance.DENIES}),
-    }
-)
 _CLASSES = {
     "obliges": Stance.REQUIRES,
     "requires": Stance.REQUIRES,
@@ -78,9 +69,9 @@ class Amount:
     is_least: bool = False
     is_most: bool = False
 
-    def excludes(self, other: Amount, error: float) -> bool:
+    def excludes(self, other: Amount) -> bool:
         """Whether only one of two amounts can be meant."""
-        if abs(self.value - other.value) <= error:
+        if abs(self.value - other.value) <= _ROUNDING * max(self.value, other.value):
             return False
         low, high = sorted((self, other), key=lambda each: each.value)
         bounds = (self.is_least or self.is_most, other.is_least or other.is_most)
@@ -151,8 +142,27 @@ class Question(Read):
         if not self.is_polar or not self.frames:
             return frozenset()
         frame = self.frames[0]
-        asked = self.stems_of(frame, Role.PREDICATE, Role.COMPLEMENT)
-        return asked - self.stems_of(frame, Role.SUBJECT)
+        told = self.stems_of(frame, Role.PREDICATE, Role.COMPLEMENT)
+        return told - self.stems_of(frame, Role.SUBJECT) or self._told(frame)
+
+    def _told(self, frame: Frame) -> Set[str]:
+        """Return the stems of verbs, and of adjectives that stand before no noun."""
+        following = [*frame.words[1:], None]
+        spans = [
+            (word.start, word.end)
+            for word, after in zip(frame.words, following, strict=True)
+            if word.kind is Kind.VERB
+            or (
+                word.kind is Kind.ADJECTIVE
+                and (after is None or after.start - word.end > 1 or after.kind not in _NOUNS)
+            )
+        ]
+        return frozenset(
+            token.stem
+            for token in self.tokens
+            if token.word not in self.words.function
+            and any(start <= token.start < end for start, end in spans)
+        )
 
     @cached_property
     def is_evaluation(self) -> bool:
@@ -193,7 +203,7 @@ class Answer(Read):
         return [
             (word.value, frame)
             for frame in frames
-            if frame.mood in _MAIN
+            if frame.mood in MAIN
             for word in frame.words
             if isinstance(word.value, Date)
         ]
@@ -240,12 +250,14 @@ class Answer(Read):
         return (self.is_procedural and asks_permit) or share(self.content, self.question.content)
 
     def _amounts(self, frame: Frame) -> Iterator[Amount]:
-        if frame.mood not in _MAIN and not self._is_sole(frame):
+        if frame.mood not in MAIN and not self._is_sole(frame):
             return
         end = frame.span.start
         for at, word in enumerate(frame.words):
             value = word.value
-            if not isinstance(value, Quantity) or word.role is Role.SUBJECT:
+            if not isinstance(value, Quantity):
+                continue
+            if word.role is Role.SUBJECT and not value.dimension:  # "Room 3" is a name
                 continue
             written = self.figures[word.start : word.end]
             if value.dimension in ("ordinal", "version") or _is_article(written):
@@ -295,27 +307,6 @@ class Answer(Read):
         return Stance.DENIES if bool(opposed) != frame.is_denied else Stance.AFFIRMS
 
 
-def differ(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
-    """Return by what two answers exclude each other; None: by nothing that is seen.
-
-    `is_apart`: whether they hold for different regions or times, or by law of different rank. That
-    explains a difference, so that their subjects may be told in different words.
-    """
-    if (reason := _by_amount(one, other, is_apart=is_apart)) is not None:
-        return reason
-    if one.stance and other.stance and frozenset({one.stance, other.stance}) in _OPPOSED:
-        return Reason.NEGATION if _is_one_topic(one, other, is_apart=is_apart) else None
-    return _by_date(one, other) or _by_denial(one, other)
-
-
-def agree(one: Answer, other: Answer) -> bool:
-    """Whether two answers take the same stance, or name the same amount."""
-    if one.stance is not None and one.stance is other.stance:
-        return True
-    shared = {a.dimension for a, _ in one.amounts} & {a.dimension for a, _ in other.amounts}
-    return bool(shared)
-
-
 def share(one: Iterable[str], other: Iterable[str]) -> bool:
     """Whether two sets of stems have akin ones."""
     others = list(other)
@@ -335,76 +326,3 @@ def are_akin(one: str, other: str) -> bool:
 def _is_article(written: str) -> bool:
     """Whether a number is none: "ein in Fett gebackenes"."""
     return not any(map(str.isdecimal, written)) and written.endswith(" in")
-
-
-def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
-    asks_bound = PHRASES.has("asks bound", one.question.text)
-    for dimension in sorted({a.dimension for a, _ in one.amounts}):
-        mine = [each for each in one.amounts if each[0].dimension == dimension]
-        yours = [each for each in other.amounts if each[0].dimension == dimension]
-        if not yours or not _are_disjoint(mine, yours, asks_bound=asks_bound):
-            continue
-        if is_apart or one.subject(mine[0][1]) == other.subject(yours[0][1]):
-            if one.question.text or _are_of_one_clause(one, other, mine[0][1], yours[0][1]):
-                return Reason.QUANTITY if dimension else Reason.NUMBER
-    return None
-
-
-def _are_disjoint(
-    mine: list[tuple[Amount, Frame]], yours: list[tuple[Amount, Frame]], *, asks_bound: bool
-) -> bool:
-    """Whether no amount of one fits one of the other; two amounts are a range."""
-    for at, (one, _) in enumerate(mine):
-        for place, (other, _) in enumerate(yours):
-            if asks_bound and not (at or place):
-                one = Amount(one.dimension, one.value)
-                other = Amount(other.dimension, other.value)
-            if not one.excludes(other, 0.001 * max(one.value, other.value)):
-                return False
-    low, high = (
-        (min(a.value for a, _ in side), max(a.value for a, _ in side)) for side in (mine, yours)
-    )
-    return low[1] < high[0] or high[1] < low[0]
-
-
-def _are_of_one_clause(one: Answer, other: Answer, first: Frame, second: Frame) -> bool:
-    """Whether two clauses share their subject and verb, or their claims all words but amounts."""
-    if one.topic and one.topic == other.topic:
-        return True
-    subjects = one.stems_of(first, Role.SUBJECT), other.stems_of(second, Role.SUBJECT)
-    verbs = one.stems_of(first, Role.PREDICATE), other.stems_of(second, Role.PREDICATE)
-    return bool(subjects[0]) and subjects[0] == subjects[1] and verbs[0] == verbs[1]
-
-
-def _by_date(one: Answer, other: Answer) -> Reason | None:
-    asks = PHRASES.has("asks date", one.question.text)
-    for mine, first in one.dates:
-        for yours, second in other.dates:
-            if same_value(mine, yours) is not Same.NO:
-                return None
-            is_same = one.subject(first) == other.subject(second) if asks else False
-            if is_same or _are_of_one_clause(one, other, first, second):
-                return Reason.DATE
-    return None
-
-
-def _by_denial(one: Answer, other: Answer) -> Reason | None:
-    """Return NEGATION if a clause denies all that one of the other claim says."""
-    for first in one.frames:
-        for second in other.frames:
-            stems = one.stems_of(first)
-            if len(stems) > 1 and stems == other.stems_of(second):
-                if {first.mood, second.mood} <= _MAIN and first.is_denied != second.is_denied:
-                    return Reason.NEGATION
-    return None
-
-
-def _is_one_topic(one: Answer, other: Answer, *, is_apart: bool) -> bool:
-    stances = {one.stance, other.stance}
-    if stances == {Stance.REQUIRES, Stance.FREES} and one.is_procedural != other.is_procedural:
-        return False
-    if one.topic and (one.topic <= other.topic or other.topic <= one.topic) and other.topic:
-        return True
-    if not one.question.text or not (one.asked() and other.asked()):
-        return False
-    return is_apart or share(one.content, other.content)

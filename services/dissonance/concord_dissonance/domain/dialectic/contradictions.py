@@ -1,5 +1,6 @@
 """Finds which theses contradict each other, and which are merely open to interpretation.
 
+Theses are compared as sentences, and as answers to the question of their synthesis (`exclusions`).
 Dissonance's judges compare the texts of claims, without stated times, sources and scopes: first as
 written, then without the regions, times and statutes that they name, then also without the
 circumstances. The omitted parts decide how a contradiction is resolved, not whether it is one.
@@ -8,28 +9,17 @@ circumstances. The omitted parts decide how a contradiction is resolved, not whe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 
 from concord_dissonance.domain.dialectic.alignment import align
-from concord_dissonance.domain.dialectic.answers import (
-    NO_QUESTION,
-    Answer,
-    Question,
-    Read,
-    agree,
-    differ,
-    share,
-    spoken,
-)
-from concord_dissonance.domain.dialectic.legal import rank, regions, without_references
-from concord_dissonance.domain.dialectic.numerals import in_figures
+from concord_dissonance.domain.dialectic.answers import share
+from concord_dissonance.domain.dialectic.exclusions import agree, differ
 from concord_dissonance.domain.dialectic.phrases import PHRASES
-from concord_dissonance.domain.dialectic.theses import Thesis
+from concord_dissonance.domain.dialectic.scoped import PREFIXED, Scoped
 from concord_dissonance.domain.judges.judging import judge
-from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
+from concord_dissonance.domain.sides import Kind, Rules, Side
 from concord_dissonance.domain.verdicts import (
     Abstained,
     Abstention,
@@ -43,7 +33,8 @@ from concord_dissonance.domain.verdicts import (
 LEAST_SHARED = 2
 """Fewest shared words of two claims of which one can deny the other."""
 CONFIDENCE = 0.8
-"""The confidence in a contradiction that only the question shows: by the development inputs."""
+"""The confidence in a contradiction that only the question shows. It is set, and not calibrated:
+thirty inputs are too few for that."""
 DENIALS = frozenset(
     {Reason.NEGATION, Reason.ANTONYM, Reason.EXCLUSIVE_WORDS, Reason.EXCLUSIVE_VALUES}
 )
@@ -51,143 +42,6 @@ DENIALS = frozenset(
 _UNDECIDED = frozenset({Abstained.UNKNOWN_FILLERS, Abstained.TOO_DIFFERENT})
 _VALUE_WORDS = 3
 """Most words of a value: a number with its unit and its bound."""
-_WORD = re.compile(r"[^\W\d_]+")
-_PREFIXED = re.compile(
-    r"\b(?:un|in|im|ir|il|dis|non-?|nicht)(?P<root>[^\W\d_]{4,})\b", re.IGNORECASE
-)
-
-
-@dataclass(frozen=True)
-class Scoped:
-    """A thesis with its region, time and circumstances: as stated, else as its words name them."""
-
-    thesis: Thesis
-    question: Question = NO_QUESTION
-    """What it answers."""
-
-    @cached_property
-    def answer(self) -> Answer:
-        """Its claim as an answer."""
-        text, language = self.thesis.claim, self.language
-        return Answer(_tidy(self._core, language), language, self.question, text)
-
-    @cached_property
-    def language(self) -> str:
-        """The language of its claim: its question's, if there is one."""
-        return self.question.language if self.question.text else spoken(self.thesis.claim)
-
-    @cached_property
-    def regions(self) -> frozenset[str]:
-        """The regions, folded: those stated or named, else those of the statutes in its basis."""
-        if self.thesis.region:
-            return frozenset({PHRASES.region(self.thesis.region)})
-        return PHRASES.regions(self.thesis.claim) or regions(self.thesis.legal_basis)
-
-    @cached_property
-    def time(self) -> Micros | None:
-        """The time from which it holds; None: unknown."""
-        stated = self.thesis.valid_from
-        return PHRASES.time(self.thesis.claim) if stated is None else stated
-
-    @cached_property
-    def version(self) -> tuple[int, ...] | None:
-        """The version of what it speaks of; None: unknown."""
-        return PHRASES.version(self.thesis.claim)
-
-    @cached_property
-    def begins(self) -> bool:
-        """Whether it says from when, or that something holds now."""
-        return PHRASES.begins(self.thesis.claim)
-
-    @cached_property
-    def ends(self) -> bool:
-        """Whether it says until when, or that something held once."""
-        return PHRASES.ends(self.thesis.claim)
-
-    @cached_property
-    def circumstances(self) -> frozenset[str]:
-        """The circumstances under which it holds, folded."""
-        stated = self.thesis.context.casefold().strip()
-        return frozenset({stated}) if stated else self.named_circumstances
-
-    @cached_property
-    def named_circumstances(self) -> frozenset[str]:
-        """The circumstances that its claim names, without those that its question names."""
-        named = PHRASES.circumstances(self._core)
-        asked = self.question.content
-        if not asked:
-            return named
-        return frozenset(e for e in named if not Read(e, self.language).content <= asked)
-
-    @cached_property
-    def perspective(self) -> str:
-        """The point of view that it names; else empty."""
-        return PHRASES.perspective(f"{self.thesis.claim} {self.thesis.context}")
-
-    @cached_property
-    def rank(self) -> int | None:
-        """The highest rank in its legal basis; None: unknown."""
-        return rank(self.thesis.legal_basis)
-
-    @cached_property
-    def is_partial(self) -> bool:
-        """Whether it claims something of some cases only."""
-        return PHRASES.is_partial(self.thesis.claim)
-
-    @property
-    def is_superseded(self) -> bool:
-        """Whether the memory that states it is superseded."""
-        return self.thesis.memory is not None and self.thesis.memory.is_superseded
-
-    @cached_property
-    def is_past(self) -> bool:
-        """Whether it speaks of the past."""
-        return PHRASES.is_past(self.thesis.claim)
-
-    @cached_property
-    def is_legal(self) -> bool:
-        """Whether it has a legal basis, or speaks of law."""
-        return bool(self.thesis.legal_basis) or PHRASES.is_legal(self.thesis.claim)
-
-    @cached_property
-    def is_of_method(self) -> bool:
-        """Whether it says how it was found out."""
-        return PHRASES.is_of_method(f"{self.thesis.claim} {self.thesis.context}")
-
-    @cached_property
-    def methods(self) -> frozenset[str]:
-        """The methods that it names by which it was found out."""
-        found = PHRASES.methods(f"{self.thesis.claim} {self.thesis.context}")
-        return found | {each for each in self.circumstances if PHRASES.is_of_method(each)}
-
-    @cached_property
-    def views(self) -> Sequence[Side]:
-        """The claim as written, without its scope, and also without its circumstances."""
-        core = self._core
-        texts = [
-            in_figures(text, self.language)
-            for text in (self.thesis.claim, core, PHRASES.without_circumstances(core))
-        ]
-        worded = [_tidy(PHRASES.in_one_word(text), self.language) for text in texts]
-        sides = {text: Side("", Kind.FACT, text) for text in worded}
-        return [sides[text] for text in worded]
-
-    @cached_property
-    def words(self) -> Set[str]:
-        """The words of its claim, folded."""
-        return {each.casefold() for view in self.views for each in _WORD.findall(view.text)}
-
-    @cached_property
-    def opposites(self) -> Set[str]:
-        """The roots of its words with a negating prefix: "safe" for "unsafe"."""
-        found = (_PREFIXED.fullmatch(word) for word in self.words)
-        return {each["root"] for each in found if each}
-
-    @cached_property
-    def _core(self) -> str:
-        text = PHRASES.without_attribution(without_references(self.thesis.claim))
-        text = PHRASES.without_now_and_then(PHRASES.without_times(text))
-        return PHRASES.without_regions(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,13 +135,20 @@ def _verdict(reason: Reason) -> Verdict:
 
 
 def _can_both_hold(one: Scoped, other: Scoped) -> bool:
-    """Whether two theses tell two points of view, two methods, or of some cases each."""
-    views = one.perspective, other.perspective
-    return (
-        (all(views) and views[0] != views[1])
-        or (one.is_partial and other.is_partial)
-        or (bool(one.methods and other.methods) and one.methods != other.methods)
-    )
+    """Whether two theses tell two points of view, two methods, or of some cases each.
+
+    How good something is differs by whom it is good for.
+    """
+    if one.is_partial and other.is_partial:
+        return True
+    if one.question.is_evaluation and _are_two(one.circumstances, other.circumstances):
+        return True
+    return _are_two(one.perspective, other.perspective) or _are_two(one.methods, other.methods)
+
+
+def _are_two(mine: object, yours: object) -> bool:
+    """Whether both are told, and differ."""
+    return bool(mine and yours) and mine != yours
 
 
 def _are_apart(one: Scoped, other: Scoped) -> bool:
@@ -326,7 +187,8 @@ def _differ(one: Scoped, other: Scoped) -> Reason | None:
         return reason
     if not regions_differ(one, other) and not _follow(one, other):
         return None
-    if agree(first, second) or not share(first.topic, second.topic):
+    is_asked = first.asked() and second.asked()
+    if agree(first, second) or not (is_asked or share(first.topic, second.topic)):
         return None
     alike = first.topic <= second.topic or second.topic <= first.topic
     return None if alike else Reason.TWO_VALUES
@@ -371,15 +233,6 @@ def _is_open(said: Verdict | Abstention, first: Side, second: Side) -> bool:
     return len(fillers) == 1 and max(len(fillers[0].first), len(fillers[0].second)) <= most
 
 
-def _tidy(text: str, language: str) -> str:
-    """Return a text without the blanks and commas that omissions leave.
-
-    In German the verb comes first once the words before it, such as a region, are left out.
-    """
-    text = " ".join(text.split()).strip(" ,")
-    return f"Dort {text}" if language == "de" and text[:1].islower() else text
-
-
 def _apart(side: Side, own: Scoped, other: Scoped) -> Side:
     """Return a side where "unsafe" is "not safe", if the other one says "safe"."""
     if own.opposites.isdisjoint(other.words):
@@ -390,4 +243,4 @@ def _apart(side: Side, own: Scoped, other: Scoped) -> Side:
         root = found["root"]
         return f"{negation} {root}" if root.casefold() in other.words else found.group()
 
-    return Side("", Kind.FACT, _PREFIXED.sub(apart, side.text))
+    return Side("", Kind.FACT, PREFIXED.sub(apart, side.text))

@@ -15,15 +15,10 @@ from concord_reading.lexicon import LANGUAGES, lexicon
 from concord_reading.prose import SPAN, prose, running_text, without_links
 from concord_reading.reading import read
 
-from concord_dissonance.domain.dialectic.contradictions import (
-    Clash,
-    Scoped,
-    compare,
-    compare_all,
-    pairs_of,
-)
+from concord_dissonance.domain.dialectic.contradictions import Clash, compare, compare_all, pairs_of
 from concord_dissonance.domain.dialectic.legal import legal_references, numbered, states_basis
 from concord_dissonance.domain.dialectic.phrases import PHRASES
+from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.dialectic.theses import (
     Batch,
     Claim,

@@ -21,6 +21,8 @@ _UP_TO = r"(?:\s+(?!(?i:{ends}))[^\s,.;]+){{1,5}}?(?:,|(?=[.;])|$|(?=\s+(?i:{end
 """At most five words, up to an ending word or a pause."""
 
 
+_UP_TO_VERB = r"\s+(?:[a-zäöüß]+\s+){0,3}[A-ZÄÖÜ][\w-]+(?=\s+[a-zäöüß]{2,}\s)"
+"""Up to a German noun and the verb behind it: a phrase at the begin of a sentence."""
 _ABBREVIATED = 2
 """A name of so many letters or fewer is written in capitals: "US", "UK"."""
 
@@ -251,7 +253,8 @@ class Phrases:
         numbers = [word for each in LANGUAGES for word, n in lexicon(each).numbers.items() if n > 1]
         value = rf"\s+(?:[\d€$£]|(?i:{_any_of(numbers).pattern}))"
         return re.compile(
-            rf"(?i:{condition})[^,.;]*,?|(?i:{at})(?!{value}){_UP_TO.format(ends=ends)}"
+            rf"(?i:{condition})[^,.;]*,?|(?:^(?i:{at})|(?i:{at})(?!{value})){_UP_TO.format(ends=ends)}"
+            rf"|^(?i:{at}){_UP_TO_VERB}"
         )
 
 

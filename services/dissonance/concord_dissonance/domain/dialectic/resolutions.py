@@ -6,12 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from concord_dissonance.domain.dialectic.contradictions import (
-    DENIALS,
-    Clash,
-    Scoped,
-    regions_differ,
-)
+from concord_dissonance.domain.dialectic.contradictions import DENIALS, Clash, regions_differ
+from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.verdicts import ConflictClass, ConflictType, Older, Severity
 
 LEAST_AUTHORITY = 0.2
@@ -80,7 +76,9 @@ def _by_time(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
         return clash.without_scope, 2 if one.version < other.version else 1
     if clash.verdict.older is not Older.NEITHER:
         return True, 2 if clash.verdict.older is Older.FIRST else 1
-    return one.is_past != other.is_past, 2 if one.is_past else 1
+    if one.is_past != other.is_past:
+        return True, 2 if one.is_past else 1
+    return clash.without_scope and one.is_changed != other.is_changed, 1 if one.is_changed else 2
 
 
 def _by_region(clash: Clash, one: Scoped, other: Scoped) -> Ruling:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from concord_dissonance.domain.dialectic.contradictions import Clash, Pair, Scoped
+from concord_dissonance.domain.dialectic.contradictions import Clash, Pair
 from concord_dissonance.domain.dialectic.resolutions import (
     Contradiction,
     Strategy,
     resolve,
     severity,
 )
+from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Described
 from concord_dissonance.domain.dialectic.theses import Thesis
 from concord_dissonance.domain.peer_review.review import FailureKind

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
 
-from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Clash, Scoped
+from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Clash
 from concord_dissonance.domain.dialectic.phrases import PHRASES
 from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy
 from concord_dissonance.domain.dialectic.said import (
@@ -15,6 +15,7 @@ from concord_dissonance.domain.dialectic.said import (
     SaidSynthesis,
     is_constitutive,
 )
+from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Thesis, WhyAside
 from concord_dissonance.domain.verdicts import ConflictClass, Reason

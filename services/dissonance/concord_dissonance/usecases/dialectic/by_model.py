@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from concord_models.budget import Budget, BudgetSpent, Cost
 
-from concord_dissonance.domain.dialectic.contradictions import Scoped
 from concord_dissonance.domain.dialectic.extraction import Said, extend, once, settled
 from concord_dissonance.domain.dialectic.said import (
     ModelFailure,
@@ -22,6 +21,7 @@ from concord_dissonance.domain.dialectic.said import (
     resolved,
     united,
 )
+from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Source, Thesis
 from concord_dissonance.domain.dialectic.wording import Wording

@@ -14,13 +14,13 @@ from concord_dissonance.domain.dialectic.answers import Question, asked
 from concord_dissonance.domain.dialectic.contradictions import (
     Ambiguity,
     Clash,
-    Scoped,
     compare_all,
     pairs_of,
 )
 from concord_dissonance.domain.dialectic.extraction import Said, extract, once
 from concord_dissonance.domain.dialectic.resolutions import resolve
 from concord_dissonance.domain.dialectic.said import SynthesisTask
+from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Source
 from concord_dissonance.domain.dialectic.wording import Wording

@@ -1,0 +1,131 @@
+"""By what two answers to one question exclude each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from concord_reading.frame import Frame, Role
+from concord_reading.quantities import Same, same_value
+
+from concord_dissonance.domain.dialectic.answers import MAIN, Amount, Answer, Stance, share
+from concord_dissonance.domain.dialectic.phrases import PHRASES
+from concord_dissonance.domain.verdicts import Reason
+
+_OPPOSED = frozenset(
+    {
+        frozenset({Stance.REQUIRES, Stance.FREES}),
+        frozenset({Stance.REQUIRES, Stance.FORBIDS}),
+        frozenset({Stance.ALLOWS, Stance.FORBIDS}),
+        frozenset({Stance.AFFIRMS, Stance.DENIES}),
+        frozenset({Stance.AFFIRMS, Stance.FORBIDS}),
+        frozenset({Stance.ALLOWS, Stance.DENIES}),
+    }
+)
+
+
+def differ(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
+    """Return by what two answers exclude each other; None: by nothing that is seen.
+
+    `is_apart`: whether they hold for different regions or times, or by law of different rank. That
+    explains a difference, so that their subjects may be told in different words.
+    """
+    if (reason := _by_amount(one, other, is_apart=is_apart)) is not None:
+        return reason
+    if one.stance and other.stance and frozenset({one.stance, other.stance}) in _OPPOSED:
+        return Reason.NEGATION if _is_one_topic(one, other, is_apart=is_apart) else None
+    return _by_date(one, other) or _by_denial(one, other) or _by_duty(one, other)
+
+
+def agree(one: Answer, other: Answer) -> bool:
+    """Whether two answers take the same stance, or name the same amount."""
+    if one.stance is not None and one.stance is other.stance:
+        return True
+    shared = {a.dimension for a, _ in one.amounts} & {a.dimension for a, _ in other.amounts}
+    return bool(shared)
+
+
+def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
+    for dimension in sorted({amount.dimension for amount, _ in one.amounts}):
+        mine, yours = (
+            [(amount, frame) for amount, frame in each.amounts if amount.dimension == dimension]
+            for each in (one, other)
+        )
+        if not yours or not _are_disjoint(_plain(mine, one), _plain(yours, other)):
+            continue
+        first, second = mine[0][1], yours[0][1]
+        is_one_thing = is_apart or one.subject(first) == other.subject(second)
+        if is_one_thing and (one.question.text or _are_of_one_clause(one, other, first, second)):
+            return Reason.QUANTITY if dimension else Reason.NUMBER
+    return None
+
+
+def _plain(amounts: Sequence[tuple[Amount, Frame]], answer: Answer) -> list[Amount]:
+    """Return the amounts alone; where a question asks for a bound, each amount is meant as one."""
+    if not PHRASES.has("asks bound", answer.question.text):
+        return [amount for amount, _ in amounts]
+    return [Amount(amount.dimension, amount.value) for amount, _ in amounts]
+
+
+def _are_disjoint(mine: Sequence[Amount], yours: Sequence[Amount]) -> bool:
+    """Whether no amount of one fits one of the other; two amounts are a range."""
+    if not all(one.excludes(other) for one in mine for other in yours):
+        return False
+    low, high = ([amount.value for amount in side] for side in (mine, yours))
+    return max(low) < min(high) or max(high) < min(low)
+
+
+def _are_of_one_clause(one: Answer, other: Answer, first: Frame, second: Frame) -> bool:
+    """Whether two clauses share their subject and verb, or their claims all words but amounts."""
+    if one.topic and one.topic == other.topic:
+        return True
+    subjects = one.stems_of(first, Role.SUBJECT), other.stems_of(second, Role.SUBJECT)
+    verbs = one.stems_of(first, Role.PREDICATE), other.stems_of(second, Role.PREDICATE)
+    return bool(subjects[0]) and subjects[0] == subjects[1] and verbs[0] == verbs[1]
+
+
+def _by_date(one: Answer, other: Answer) -> Reason | None:
+    asks = PHRASES.has("asks date", one.question.text)
+    for mine, first in one.dates:
+        for yours, second in other.dates:
+            if same_value(mine, yours) is not Same.NO:
+                return None
+            is_same = one.subject(first) == other.subject(second) if asks else False
+            if is_same or _are_of_one_clause(one, other, first, second):
+                return Reason.DATE
+    return None
+
+
+def _by_denial(one: Answer, other: Answer) -> Reason | None:
+    """Return NEGATION if a clause denies all that one of the other claim says."""
+    for first, second in product(one.frames, other.frames):
+        stems = one.stems_of(first)
+        is_alike = len(stems) > 1 and stems == other.stems_of(second)
+        is_said = {first.mood, second.mood} <= MAIN
+        if is_alike and is_said and first.is_denied != second.is_denied:
+            return Reason.NEGATION
+    return None
+
+
+def _by_duty(one: Answer, other: Answer) -> Reason | None:
+    """Return TWO_VALUES if two claims name two holders of the duty that a question asks for."""
+    asked = one.question
+    if not (PHRASES.has("asks holder", asked.text) and PHRASES.has("duty", asked.text)):
+        return None
+    rests = []
+    for each in (one, other):
+        rests.append({stem for stem in each.topic if not share([stem], asked.content)})
+        if any(not share([stem], each.content) for stem in asked.content):
+            return None
+    return Reason.TWO_VALUES if all(rests) and rests[0].isdisjoint(rests[1]) else None
+
+
+def _is_one_topic(one: Answer, other: Answer, *, is_apart: bool) -> bool:
+    stances = {one.stance, other.stance}
+    if stances == {Stance.REQUIRES, Stance.FREES} and one.is_procedural != other.is_procedural:
+        return False
+    if one.topic and (one.topic <= other.topic or other.topic <= one.topic) and other.topic:
+        return True
+    if not one.question.text or not (one.asked() and other.asked()):
+        return False
+    return is_apart or share(one.content, other.content)

@@ -1,0 +1,168 @@
+"""A thesis with its region, time and circumstances, and its claim without them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+
+from concord_dissonance.domain.dialectic.answers import NO_QUESTION, Answer, Question, Read, spoken
+from concord_dissonance.domain.dialectic.legal import rank, regions, without_references
+from concord_dissonance.domain.dialectic.numerals import in_figures
+from concord_dissonance.domain.dialectic.phrases import PHRASES
+from concord_dissonance.domain.dialectic.theses import Thesis
+from concord_dissonance.domain.sides import Kind, Micros, Side
+
+_WORD = re.compile(r"[^\W\d_]+")
+PREFIXED = re.compile(
+    r"\b(?:un|in|im|ir|il|dis|non-?|nicht)(?P<root>[^\W\d_]{4,})\b", re.IGNORECASE
+)
+"""A word with a prefix that can negate it."""
+
+
+@dataclass(frozen=True)
+class Scoped:
+    """A thesis with its region, time and circumstances: as stated, else as its words name them."""
+
+    thesis: Thesis
+    question: Question = NO_QUESTION
+    """What it answers."""
+
+    @cached_property
+    def answer(self) -> Answer:
+        """Its claim as an answer."""
+        text, language = self.thesis.claim, self.language
+        return Answer(_tidy(self._core, language), language, self.question, text)
+
+    @cached_property
+    def language(self) -> str:
+        """The language of its claim: its question's, if there is one."""
+        return self.question.language if self.question.text else spoken(self.thesis.claim)
+
+    @cached_property
+    def regions(self) -> frozenset[str]:
+        """The regions, folded: those stated or named, else those of the statutes in its basis."""
+        if self.thesis.region:
+            return frozenset({PHRASES.region(self.thesis.region)})
+        return PHRASES.regions(self.thesis.claim) or regions(self.thesis.legal_basis)
+
+    @cached_property
+    def time(self) -> Micros | None:
+        """The time from which it holds; None: unknown."""
+        stated = self.thesis.valid_from
+        return PHRASES.time(self.thesis.claim) if stated is None else stated
+
+    @cached_property
+    def version(self) -> tuple[int, ...] | None:
+        """The version of what it speaks of; None: unknown."""
+        return PHRASES.version(self.thesis.claim)
+
+    @cached_property
+    def begins(self) -> bool:
+        """Whether it says from when, or that something holds now."""
+        return PHRASES.begins(self.thesis.claim)
+
+    @cached_property
+    def ends(self) -> bool:
+        """Whether it says until when, or that something held once."""
+        return PHRASES.ends(self.thesis.claim)
+
+    @cached_property
+    def is_changed(self) -> bool:
+        """Whether it says that it was otherwise before: "since", "no longer"."""
+        return PHRASES.has("changed", self.thesis.claim)
+
+    @cached_property
+    def circumstances(self) -> frozenset[str]:
+        """The circumstances under which it holds, folded."""
+        stated = self.thesis.context.casefold().strip()
+        return frozenset({stated}) if stated else self.named_circumstances
+
+    @cached_property
+    def named_circumstances(self) -> frozenset[str]:
+        """The circumstances that its claim names, without those that its question names."""
+        named = PHRASES.circumstances(self._core)
+        asked = self.question.content
+        if not asked:
+            return named
+        return frozenset(e for e in named if not Read(e, self.language).content <= asked)
+
+    @cached_property
+    def perspective(self) -> str:
+        """The point of view that it names; else empty."""
+        return PHRASES.perspective(f"{self.thesis.claim} {self.thesis.context}")
+
+    @cached_property
+    def rank(self) -> int | None:
+        """The highest rank in its legal basis; None: unknown."""
+        return rank(self.thesis.legal_basis)
+
+    @cached_property
+    def is_partial(self) -> bool:
+        """Whether it claims something of some cases only."""
+        return PHRASES.is_partial(self.thesis.claim)
+
+    @property
+    def is_superseded(self) -> bool:
+        """Whether the memory that states it is superseded."""
+        return self.thesis.memory is not None and self.thesis.memory.is_superseded
+
+    @cached_property
+    def is_past(self) -> bool:
+        """Whether it speaks of the past."""
+        return PHRASES.is_past(self.thesis.claim)
+
+    @cached_property
+    def is_legal(self) -> bool:
+        """Whether it has a legal basis, or speaks of law."""
+        return bool(self.thesis.legal_basis) or PHRASES.is_legal(self.thesis.claim)
+
+    @cached_property
+    def is_of_method(self) -> bool:
+        """Whether it says how it was found out."""
+        return PHRASES.is_of_method(f"{self.thesis.claim} {self.thesis.context}")
+
+    @cached_property
+    def methods(self) -> frozenset[str]:
+        """The methods that it names by which it was found out."""
+        found = PHRASES.methods(f"{self.thesis.claim} {self.thesis.context}")
+        return found | {each for each in self.circumstances if PHRASES.is_of_method(each)}
+
+    @cached_property
+    def views(self) -> Sequence[Side]:
+        """The claim as written, without its scope, and also without its circumstances."""
+        core = self._core
+        texts = [
+            in_figures(text, self.language)
+            for text in (self.thesis.claim, core, PHRASES.without_circumstances(core))
+        ]
+        worded = [_tidy(PHRASES.in_one_word(text), self.language) for text in texts]
+        sides = {text: Side("", Kind.FACT, text) for text in worded}
+        return [sides[text] for text in worded]
+
+    @cached_property
+    def words(self) -> Set[str]:
+        """The words of its claim, folded."""
+        return {each.casefold() for view in self.views for each in _WORD.findall(view.text)}
+
+    @cached_property
+    def opposites(self) -> Set[str]:
+        """The roots of its words with a negating prefix: "safe" for "unsafe"."""
+        found = (PREFIXED.fullmatch(word) for word in self.words)
+        return {each["root"] for each in found if each}
+
+    @cached_property
+    def _core(self) -> str:
+        text = PHRASES.without_attribution(without_references(self.thesis.claim))
+        text = PHRASES.without_now_and_then(PHRASES.without_times(text))
+        return PHRASES.without_regions(text)
+
+
+def _tidy(text: str, language: str) -> str:
+    """Return a text without the blanks and commas that omissions leave.
+
+    In German the verb comes first once the words before it, such as a region, are left out.
+    """
+    text = " ".join(text.split()).strip(" ,")
+    return f"Dort {text}" if language == "de" and text[:1].islower() else text
