@@ -148,3 +148,14 @@ def test_new_words_do_not_stay_in_memory() -> None:
 
     assert len(parse.vocab.strings) == before
     assert "zorblax quimbert" in [each.key for each in found.frames[0].words]
+
+
+def test_no_word_hangs_on_itself() -> None:
+    """D13 Whoever follows heads comes to an end, whatever the parse."""
+    text = "It costs one hundred and forty euros to enter the hall, or two hundred and ten."
+    for frame in reader.reader().read(Passage(text)).frames:
+        for word in frame.words:
+            steps, at = 0, word
+            while at.head >= 0 and steps <= len(frame.words):
+                steps, at = steps + 1, frame.words[at.head]
+            assert steps <= len(frame.words)
