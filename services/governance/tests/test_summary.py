@@ -9,7 +9,7 @@ from concord_governance.domain.summary import MOST_CHARACTERS, memories_of, quot
 OLD, NEW = "Ran 6 km", "Ran 9 km"
 SIDES = {"o": OLD, "n": NEW}
 MEMORIES = {"n": NEW, "o": OLD}
-PAIR = {"newer_id": "n", "older_id": "o"}
+PAIR: dict[str, Json] = {"newer_id": "n", "older_id": "o"}
 
 
 def review(decision: str, **fields: str) -> Mapping[str, Json]:
@@ -55,7 +55,7 @@ def test_a_summary_names_the_items(
 
 def test_what_needs_consent_or_is_new_says_itself() -> None:
     """V9 Edges and new items are quoted as the proposal has them."""
-    promote = {
+    promote: Mapping[str, Json] = {
         "update_edge": {"edge": {"edge_type": "EDGE_TYPE_CONSTITUTIVE"}, "update_mask": "edgeType"}
     }
     affected = [Affected("e", 2, "1", needs_consent=True, statement="Ada LIKES tea")]

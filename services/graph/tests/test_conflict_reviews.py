@@ -262,7 +262,7 @@ async def dismiss(
     request = pb.DismissConflictsRequest(
         request_id=request_id or home.request_id(),
         context="a bad rule",
-        **by,  # type: ignore[arg-type] # by name
+        **by,
     )
     return await home.conflict.DismissConflicts(request)
 
@@ -313,17 +313,16 @@ async def test_a_run_is_dismissed_whole_and_nothing_else(home: Calls) -> None:
 async def test_findings_of_text_are_dismissed_by_rule_or_group(home: Calls) -> None:
     """D5 Of every run; a typed fact's finding by a rule of that name stays, as do other rules'."""
     made = await pairs(home, 6)
-    text = {"judge": pb.JUDGE_LEXICAL, "rule": "number"}
     kept = await found_in(
         home,
         "run-1",
-        finding(*made[0], **text, group_id="g"),
-        finding(*made[1], **text, group_id="g"),
-        finding(*made[2], **text, group_id="h"),
-        finding(*made[3], judge=pb.JUDGE_LEXICAL, rule="date"),
-        finding(*made[4], judge=pb.JUDGE_STRUCTURAL, rule="number"),
+        finding(*made[0], group_id="g"),
+        finding(*made[1], group_id="g"),
+        finding(*made[2], group_id="h"),
+        finding(*made[3], rule="date"),
+        finding(*made[4], judge=pb.JUDGE_STRUCTURAL),
     )
-    kept += await found_in(home, "run-2", finding(*made[5], **text))
+    kept += await found_in(home, "run-2", finding(*made[5]))
 
     async def states() -> list[int]:
         return [(await get(home, each.conflict_id)).state for each in kept]
