@@ -92,6 +92,11 @@ RISES: list[tuple[str, int, str]] = [
     ("gateway/client", 6, "a clash in words alone is said as one that may be"),
     ("protos/concord", 3, "a clash says whether a judge went by words alone"),
     ("tests", 26, "a clash in words is no flag"),
+    ("services/dissonance", 1053, "facts that texts state, by reading and by a model"),
+    ("protos/concord", 110, "ExtractFacts, with its candidates, outcomes and counts"),
+    ("gateway/client", 326, "`concord extract`, its verb and their page"),
+    ("tests", 522, "what is and what is no fact of a text, and poisoned replies"),
+    ("tools", 4, "these four lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

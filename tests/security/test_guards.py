@@ -12,6 +12,7 @@ from pathlib import Path
 
 import conflict_probes
 import council_probes
+import extraction_probes
 import grpc
 import import_probes
 import judge_probes
@@ -438,6 +439,16 @@ JUDGES: dict[str, tuple[judge_probes.JudgeProbe, str, object]] = {
         judge_probes.a_model_is_dead,
         f"{ASKING}._degrade",
         lambda *_: None,
+    ),
+    "facts: spaces that an operator named": (
+        extraction_probes.another_space_is_read,
+        "concord_dissonance.usecases.extract_facts.ExtractFacts._may_see",
+        lambda *_: True,
+    ),
+    "facts: words of the text": (
+        extraction_probes.a_model_makes_a_fact_up,
+        "concord_dissonance.domain.extraction.by_model._is_borne_out",
+        lambda *_: True,
     ),
     "reviews: two at least": (
         council_probes.one_of_three_answers,

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from concord.dissonance.v1 import (
     dialectic_pb2,
@@ -32,7 +33,7 @@ from concord_dissonance.config import Addresses
 from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.ports.calls import Clock
-from concord_dissonance.ports.models import Council, TextJudge
+from concord_dissonance.ports.models import Council, FactModel, TextJudge
 from concord_dissonance.servicer.dialectic import DialecticServicer
 from concord_dissonance.servicer.dissonance import DissonanceServicer
 from concord_dissonance.usecases.amendments import Amendments
@@ -56,6 +57,9 @@ from concord_dissonance.usecases.recurring import ProposeRecurring
 from concord_dissonance.usecases.reviews import Reviews
 from concord_dissonance.usecases.suggestions import Proposing, Suggestions
 from concord_dissonance.usecases.triggers import Triggers
+
+if TYPE_CHECKING:
+    from concord_models.chat import ChatModel
 
 START_ERRORS = (JudgeUnavailable,)
 """Why a judge's model cannot be loaded; the text says what to do."""
@@ -93,6 +97,7 @@ class DissonanceApp:
         self._log = log
         self._runs = Runs(clock, log)
         self._judges = _text_judges(addresses, log)
+        self._extractor = _extractor(addresses, log)
         self._council = _council(addresses, clock, log)
         self._spend = Meter()
         budgets = _budgets(addresses, graph, self._spend, clock)
@@ -132,7 +137,9 @@ class DissonanceApp:
                     end_session=end_session,
                     amendments=amendments,
                     models=models,
-                    extract=ExtractFacts(self._workers),
+                    extract=ExtractFacts(
+                        self._workers, self._extractor, budgets, addresses.llm_spaces
+                    ),
                 ),
                 parts=self._parts,
             ),
@@ -210,8 +217,9 @@ class DissonanceApp:
         self._workers.close()
         for judge in self._judges:
             await judge.close()
-        if self._council is not None:
-            await self._council.close()
+        for asked in (self._extractor, self._council):
+            if asked is not None:
+                await asked.close()
         for channel in self._channels:
             await channel.close()
 
@@ -243,20 +251,33 @@ def _text_judges(config: Addresses, log: Logger) -> list[TextJudge]:
 
         judges.append(OnnxNli(config.nli_folder))
     if config.llm_url:
-        from concord_models.chat import ChatModel
-        from concord_models.endpoint import ModelEndpoint, RetryPolicy
-
         from concord_dissonance.adapters.openai_judge.judge import OpenAiJudge
 
-        policy = RetryPolicy(
-            timeout=config.llm_timeout,
-            budget=config.llm_timeout * config.llm_attempts,
-            attempts=config.llm_attempts,
-            share=0.5,
-        )
-        endpoint = ModelEndpoint("judging endpoint", config.llm_url, config.llm_key, policy, log)
-        judges.append(OpenAiJudge(ChatModel(endpoint, config.llm_model)))
+        judges.append(OpenAiJudge(_chat_model("judging endpoint", config, log)))
     return judges
+
+
+def _extractor(config: Addresses, log: Logger) -> FactModel | None:
+    """The model that names facts: it is the one that judges."""
+    if not config.llm_url:
+        return None
+    from concord_dissonance.adapters.openai_extractor.extractor import OpenAiExtractor
+
+    return OpenAiExtractor(_chat_model("extracting endpoint", config, log))
+
+
+def _chat_model(name: str, config: Addresses, log: Logger) -> "ChatModel":
+    from concord_models.chat import ChatModel
+    from concord_models.endpoint import ModelEndpoint, RetryPolicy
+
+    policy = RetryPolicy(
+        timeout=config.llm_timeout,
+        budget=config.llm_timeout * config.llm_attempts,
+        attempts=config.llm_attempts,
+        share=0.5,
+    )
+    endpoint = ModelEndpoint(name, config.llm_url, config.llm_key, policy, log)
+    return ChatModel(endpoint, config.llm_model)
 
 
 def _council(config: Addresses, clock: Clock, log: Logger) -> Council | None:

@@ -88,6 +88,10 @@ def test_what_is_not_asserted_is_no_fact(text: str) -> None:
         "This depot has a crane.",
         "Next month I'm having a show.",
         "You're a great teacher.",
+        "One of my shops is shut.",
+        "The idea of selling the shop is old.",
+        "I have to sell the shop.",
+        "Each shop has a door.",
         "I bought a car that I had seen at that place which my brother had told me of when we"
         " met at the fair which took place in the town in which both of us had been at school.",
     ],

@@ -1,4 +1,4 @@
-"""Models that judge, review, revise and synthesize."""
+"""Models that judge, name facts, review, revise and synthesize."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,9 @@ from concord_dissonance.domain.dialectic.said import (
     SourceText,
     SynthesisTask,
 )
-from concord_dissonance.domain.dialectic.theses import Claim
+from concord_dissonance.domain.dialectic.theses import Claim as ThesisClaim
+from concord_dissonance.domain.extraction.by_model import Claim
+from concord_dissonance.domain.extraction.candidate import Said
 from concord_dissonance.domain.peer_review.review import PeerReview, Reviewer, ReviewTask
 from concord_dissonance.domain.sides import Side
 from concord_dissonance.domain.verdicts import Abstention, Judge, Verdict
@@ -35,6 +37,18 @@ class TextJudge(Protocol):
 
     async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
         """Judge two texts. Raises `JudgeUnavailable`, and `BudgetSpent` before it asks."""
+        ...
+
+    async def close(self) -> None:
+        """Close its connections."""
+        ...
+
+
+class FactModel(Protocol):
+    """A model that names the facts of a text. Nothing that it names is known to stand there."""
+
+    async def claims(self, said: Said, budget: Budget) -> Sequence[Claim]:
+        """Name facts. Raises `JudgeUnavailable`, and `BudgetSpent` before it asks."""
         ...
 
     async def close(self) -> None:
@@ -97,7 +111,7 @@ class ModelSynthesizer(Protocol):
         cached answers cost nothing."""
         ...
 
-    async def theses(self, task: SynthesisTask, text: SourceText) -> Asked[Sequence[Claim]]:
+    async def theses(self, task: SynthesisTask, text: SourceText) -> Asked[Sequence[ThesisClaim]]:
         """The claims of a source's text: at most three, with quotes as evidence."""
         ...
 

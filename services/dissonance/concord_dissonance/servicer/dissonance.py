@@ -118,7 +118,10 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def ExtractFacts(
         self, request: pb.ExtractFactsRequest, context: Context
     ) -> pb.ExtractFactsResponse:
-        return extraction.reply(request, await self._extract(extraction.said(request)))
+        found = await self._extract(
+            caller().space, extraction.said(request), rules_only=request.rules_only
+        )
+        return extraction.reply(request, found)
 
     async def ListJudges(
         self, request: pb.ListJudgesRequest, context: Context

@@ -6,7 +6,13 @@ from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.type.v1 import type_pb2
 
 from concord_dissonance.clients.graph.messages import enum_number, micros, span
-from concord_dissonance.domain.extraction.candidate import TAKEN_FROM, Candidate, Extracted, Said
+from concord_dissonance.domain.extraction.candidate import (
+    TAKEN_FROM,
+    Arm,
+    Candidate,
+    Extracted,
+    Said,
+)
 
 
 def said(request: pb.ExtractFactsRequest) -> list[Said]:
@@ -23,8 +29,18 @@ def said(request: pb.ExtractFactsRequest) -> list[Said]:
 
 def reply(request: pb.ExtractFactsRequest, found: Extracted) -> pb.ExtractFactsResponse:
     """The candidates of a request, with what was covered."""
+    by_model = sum(each.arm is Arm.MODEL for each in found.candidates)
     counts = pb.ExtractionCounts(
-        texts=found.texts, texts_left=found.texts_left, by_reading=len(found.candidates)
+        texts=found.texts,
+        texts_left=found.texts_left,
+        by_reading=len(found.candidates) - by_model,
+        by_model=by_model,
+        dropped=found.dropped,
+        budget_spent=found.budget_spent,
+        invalid_replies=found.invalid_replies,
+        model_calls=found.cost.calls,
+        model_tokens=found.cost.tokens,
+        model_micros=found.cost.micros,
     )
     return pb.ExtractFactsResponse(
         candidates=[_candidate(each, request.texts[each.text].text) for each in found.candidates],

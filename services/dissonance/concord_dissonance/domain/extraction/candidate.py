@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from concord_models.budget import Cost
 from concord_reading.tokens import Span
 
 from concord_dissonance.domain.sides import Micros
@@ -71,10 +72,20 @@ class Extracted:
     texts_left: int = 0
     """Texts that were not read: no time was left, or no parser is installed."""
 
+    dropped: int = 0
+    """A model's facts that the text does not bear out."""
+    budget_spent: int = 0
+    """Texts about which no model was asked, since its budget was spent."""
+    invalid_replies: int = 0
+    """Texts about which a model that was to be asked gave no usable reply."""
+    cost: Cost = field(default_factory=Cost)
+
     @property
     def outcome(self) -> Outcome:
         """How it ended."""
-        if self.texts_left:
+        if self.invalid_replies:
+            return Outcome.INVALID_REPLY
+        if self.texts_left or self.budget_spent:
             return Outcome.BUDGET_SPENT
         return Outcome.FOUND if self.candidates else Outcome.NO_FACTS
 

@@ -60,7 +60,12 @@ class Names:
         self.written[head.key] = name
         before = fold(self.said.text[max(0, start - _BEFORE) : start]).split()
         is_pointed_at = bool(before) and before[-1] in known["demonstrative"]
-        if is_pointed_at or not (head.is_definite or any(e.kind is Kind.NAME for e in words)):
+        is_part = before[-1:] == ["of"]
+        if (
+            is_pointed_at
+            or is_part
+            or not (head.is_definite or any(e.kind is Kind.NAME for e in words))
+        ):
             confidence = UNSURE
         elif head.kind is not Kind.NAME:
             confidence = min(confidence, LIKELY)
@@ -69,7 +74,7 @@ class Names:
     def _pronoun(self, word: Word, whom: str, start: int, end: int) -> Subject | None:
         if word.kind is not Kind.PERSON:
             known = self.written.get(word.key)
-            sure = UNSURE if whom == "it" else LIKELY
+            sure = LIKELY if whom == "he" else UNSURE
             return Subject(known, sure, start, end) if known else None
         name = self.said.addressee if whom == "you" else self.said.speaker
         return Subject(name, SURE if whom == "i" else UNSURE, start, end) if name else None

@@ -94,9 +94,9 @@ class Predicate:
 
     @cached_property
     def _between(self) -> list[str]:
-        """The words between subject and verb, and the commas."""
+        """The words between subject and verb, commas and colons."""
         between = fold(self._text[self.subject.end : self._verb.start])
-        return re.findall(r"\w+|['’]\w+|,", between)
+        return re.findall(r"\w+|['’]\w+|[,:]", between)
 
     @cached_property
     def _is_wish(self) -> bool:
@@ -149,9 +149,10 @@ class Predicate:
         link = fold(first[1]) if first is not None and fold(first[1]) in links else ""
         if first is not None and link:
             start += first.end()
-            if own and own[0].link == link and (attribute := self._attribute()):
-                return attribute, start, self._phrase_end(own[0])
         is_copula = self._spelt in self._known["be"]
+        is_value = bool(link) and not is_copula and bool(own) and own[0].link == link
+        if is_value and (attribute := self._attribute()):
+            return attribute, start, self._phrase_end(own[0])
         base = self._spelt if self._is_passive and not is_copula else self._base
         if base == "be" and not link:
             base = "is"
@@ -190,8 +191,12 @@ class Predicate:
         is_past = frame.aspect is Aspect.PAST_STATE and period is None
         is_later = bool(whole & known["later"]) or self._spelt == "going"
         shares_be = between & known["be"] and between & known["or"] and self._spelt.endswith("ed")
-        is_hedged = between & known["modal"] or "," in between
-        return not (limits or is_part or is_past or is_later or shares_be or is_hedged)
+        is_hedged = between & known["modal"] or between & {",", ":"}
+        is_cut = self._between[:1] and self._between[0] in known["attached"]
+        after = fold(self._text[self._verb.end :]).split()[:1]
+        is_owed = self._base == "have" and after and after[0] in known["owed"]
+        unsure = (limits, is_part, is_past, is_later, shares_be, is_hedged, is_cut, is_owed)
+        return not any(unsure)
 
     @property
     def _is_of_time(self) -> bool:

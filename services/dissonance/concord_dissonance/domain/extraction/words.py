@@ -10,7 +10,7 @@ from concord_reading.lexicon import lexicon, read_classes
 
 _SILENT = re.compile(
     r"([aeiou][cvz]|[aeiou]u|[^aeiou]u|[^i]iv|[^aeiou][aiu]g|[rl]g|chang|[aeiou][^aeiou]+i[rtdz]|gu?id"
-    r"|[rln][cvs]|[bcdfgkpstz]l|[^aeo]at|reat|plor|quir|com|[^aeiou]clud|mot|u[rt]|tak|[mav]is|bin|gin|vit|ever|s[cp]ar)\Z"
+    r"|[rln][cvs]|[bcdfgkpstz]l|[^aeo]at|reat|plor|quir|com|[^aeiou]clud|mot|u[rt]|tak|[mav]is|bin|gin|vit|ever|[^aeio]ar)\Z"
 )
 """Ends of stems whose base form most often ends in "e"."""
 _SHORT = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]\Z")

@@ -160,10 +160,12 @@ def _take(
 
     from concord_client.freshness import settle
 
+    single = _single_valued(client)
     sure = [each for each in reply.candidates if each.sure]
+    taken = [each for each in sure if each.fact.relation not in single]
     token = ""
     count = 0
-    for _, group in groupby(sure, key=_quoted):
+    for _, group in groupby(taken, key=_quoted):
         facts = [*group]
         first = facts[0]
         memory = Memory(
@@ -179,8 +181,25 @@ def _take(
     if token:
         settle(client, token)
     if not session.as_json:
-        known = len({_quoted(each) for each in sure}) - count
+        known = len({_quoted(each) for each in taken}) - count
         show(text(f"Remembered {plural(count, 'sentence')}; known already: {known}."))
+        if left := len(sure) - len(taken):
+            why = f"{plural(left, 'fact')} left: each could end the present value of a relation"
+            show(text(f"{why} that has one at a time. State them with: concord add", "yellow"))
+
+
+def _single_valued(client: "Client") -> set[str]:
+    """The relations that have one value at a time: what was extracted ends no value of them."""
+    from concord.graph.v1.relation_pb2 import ListRelationsRequest
+
+    found: set[str] = set()
+    request = ListRelationsRequest(page_size=200)
+    while True:
+        page = client.relation.ListRelations(request)
+        found |= {each.name for each in page.relations if each.functional}
+        if not page.next_page_token:
+            return found
+        request.page_token = page.next_page_token
 
 
 def _quoted(each: "FactCandidate") -> tuple[int, int, int, bytes, bytes]:

@@ -1,0 +1,1 @@
+"""Facts by a language model behind an endpoint."""
