@@ -14,7 +14,12 @@ from concord_reading.quantities import Date, Quantity, Same
 
 from concord_dissonance.domain.judges.aligned import Aligned
 from concord_dissonance.domain.judges.attributes import Phase, Values, named_by
-from concord_dissonance.domain.judges.opposites import Compared, compare, is_same_name, names_country
+from concord_dissonance.domain.judges.opposites import (
+    Compared,
+    compare,
+    is_same_name,
+    names_country,
+)
 from concord_dissonance.domain.judges.places import (
     comparative,
     denies,
