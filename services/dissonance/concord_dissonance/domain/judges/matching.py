@@ -14,7 +14,12 @@ from concord_reading.quantities import Date, Quantity, Same
 
 from concord_dissonance.domain.judges.aligned import Aligned
 from concord_dissonance.domain.judges.attributes import Phase, Values, named_by
-from concord_dissonance.domain.judges.opposites import Compared, compare, is_same_name
+from concord_dissonance.domain.judges.opposites import (
+    Compared,
+    compare,
+    is_same_name,
+    names_country,
+)
 from concord_dissonance.domain.judges.places import (
     comparative,
     denies,
@@ -24,6 +29,7 @@ from concord_dissonance.domain.judges.places import (
     is_modifier,
     is_naming,
     is_said,
+    is_somebodys,
     owner,
     subject_of,
     verb_of,
@@ -65,6 +71,8 @@ def disagreement(one: Frame, other: Frame, rules: Rules) -> Disagreement | Absta
     pair = Aligned(one, other, rules)
     if one.has_exception or other.has_exception:
         return Abstained.OTHER_SCOPE
+    if any(is_somebodys(word) for frame in pair.frames for word in frame.words):
+        return Abstained.NO_COMPARABLE_SUBJECT
     if not any(identifies(a) or identifies(b) for a, b in pair.matched):
         return Abstained.NO_COMPARABLE_SUBJECT
     if comparative(one) or comparative(other):
@@ -221,6 +229,8 @@ def _is_one_valued(pair: Aligned, one: Word, other: Word) -> bool:
         return False
     if one.kind is Kind.NOUN and other.kind is Kind.NOUN:
         return False
+    if names_country(one, pair.one.language) != names_country(other, pair.other.language):
+        return False  # one may lie in the other
     return all(
         is_identity(word, frame) or _is_value(pair, word, frame)
         for word, frame in ((one, pair.one), (other, pair.other))

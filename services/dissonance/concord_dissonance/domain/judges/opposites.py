@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from concord_reading.frame import Kind, Word
 from concord_reading.lexicon import Lexicon, lexicon, read_classes
 from concord_reading.quantities import Date, Same, same_value
 
-from concord_dissonance.domain.sides import Rules
+from concord_dissonance.domain.sides import Rules, stems_of_name
 from concord_dissonance.domain.verdicts import Reason
 
 
@@ -25,6 +25,7 @@ class Compared:
     """The list of words, or the dimension of values, that decided."""
 
 
+_COUNTRIES = ("countries", "continents")
 _AKIN = 5
 """Letters that akin words share at least, and by which they differ at most."""
 UNKNOWN = Compared(Same.UNKNOWN)
@@ -36,22 +37,37 @@ def compare(one: Word, other: Word, language: str, rules: Rules) -> Compared:
     if one.value is not None or other.value is not None:
         return _compare_values(one, other)
     first, second = one.key, other.key
-    names = rules.names_by_stems
-    if first == second or names.get(first, first) == names.get(second, second):
+    if first == second:
         return YES if first else UNKNOWN
+    if (declared := _compare_declared(_declared(one), _declared(other), rules)) is not UNKNOWN:
+        return declared
     if {one.kind, other.kind} == {Kind.NOUN, Kind.VERB} and _are_akin(first, second):
         return YES
-    around = rules.containers_by_stems
-    if second in around.get(first, ()) or first in around.get(second, ()):
-        return Compared(Same.UNKNOWN, Reason.CONTAINED)
-    if any({first, second} <= values for values in rules.exclusive_stems):
-        return Compared(Same.NO, Reason.EXCLUSIVE_VALUES, "declared")
     if section := antonyms(language).get((first, second)):
         return Compared(Same.NO, Reason.ANTONYM, section)
     sets = exclusive_sets(language)
     if shared := sets.get(first, frozenset()) & sets.get(second, frozenset()):
         return Compared(Same.NO, Reason.EXCLUSIVE_WORDS, min(shared))
     return UNKNOWN
+
+
+def _compare_declared(first: str, second: str, rules: Rules) -> Compared:
+    names, around = rules.names_by_stems, rules.containers_by_stems
+    if names.get(first, first) == names.get(second, second):
+        return YES if first else UNKNOWN
+    if second in around.get(first, ()) or first in around.get(second, ()):
+        return Compared(Same.UNKNOWN, Reason.CONTAINED)
+    if any({first, second} <= values for values in rules.exclusive_stems):
+        return Compared(Same.NO, Reason.EXCLUSIVE_VALUES, "declared")
+    return UNKNOWN
+
+
+def _declared(word: Word) -> str:
+    """Return a word as rules have it: a name's key is its words, which rules stem."""
+    return _stems_of(word.key) if word.kind is Kind.NAME else word.key
+
+
+_stems_of = lru_cache(10_000)(stems_of_name)
 
 
 def _compare_values(one: Word, other: Word) -> Compared:
@@ -78,6 +94,12 @@ def is_same_name(one: Word, other: Word) -> bool:
         return False
     first, second = set(one.key.split()), set(other.key.split())
     return bool(first and second) and (first <= second or second <= first)
+
+
+def names_country(word: Word, language: str) -> bool:
+    """Whether a word is the name of a country."""
+    stems = " ".join(map(lexicon(language).stem, word.key.split()))
+    return any(each in exclusive_sets(language).get(stems, ()) for each in _COUNTRIES)
 
 
 @cache

@@ -67,8 +67,10 @@ def _verdict(found: Disagreement, first: Side, second: Side) -> Verdict:
     conflict = ConflictClass.CONTRADICTION
     if found.effect is Effect.LIMITS:
         conflict, older = ConflictClass.NUANCE, Older.NEITHER
-    elif older is not Older.NEITHER:
+    elif older is not Older.NEITHER and not _denies_all_before(found, older):
         conflict = ConflictClass.EVOLUTION
+    else:
+        older = Older.NEITHER
     return Verdict(
         conflict,
         Judge.LEXICAL,
@@ -79,6 +81,13 @@ def _verdict(found: Disagreement, first: Side, second: Side) -> Verdict:
         first=(found.first.span,),
         second=(found.second.span,),
     )
+
+
+def _denies_all_before(found: Disagreement, older: Older) -> bool:
+    """Whether the later frame says that what the older one says never was."""
+    later = found.second if older is Older.FIRST else found.first
+    never = later.adverbs & lexicon(later.language).words["experience negation"]
+    return found.reason is Reason.NEGATION and bool(never) and later.aspect is not Aspect.STATE
 
 
 def _older(found: Disagreement, first: Side, second: Side) -> tuple[Older, Reason]:
@@ -96,9 +105,10 @@ def _older(found: Disagreement, first: Side, second: Side) -> tuple[Older, Reaso
 
 
 def _older_by_tense(one: Frame, other: Frame) -> Older:
-    if {one.aspect, other.aspect} != {Aspect.PAST_STATE, Aspect.STATE}:
+    was = [each.aspect is Aspect.PAST_STATE for each in (one, other)]
+    if was[0] == was[1] or Aspect.EVENT in (one.aspect, other.aspect):
         return Older.NEITHER
-    return Older.FIRST if one.aspect is Aspect.PAST_STATE else Older.SECOND
+    return Older.FIRST if was[0] else Older.SECOND
 
 
 def _older_by_words(one: frozenset[str], other: frozenset[str]) -> Older:
