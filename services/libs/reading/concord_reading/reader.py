@@ -23,8 +23,9 @@ _KEPT = 4_000
 """Readings that are kept; the least recently used go first."""
 _LONGEST = 20_000
 _BATCH = 64
-_CODE = re.compile(r"[{}]|=>|\$\w|\s--?\w[\w-]*[ =]\S|^\s*\w+=\S")
-"""What no sentence has: placeholders, options of a command, assignments."""
+_CODE = re.compile(r"[{}]|=>|\$\w|\s--?\w[\w-]*[ =]\S|^\s*\w+=\S|\S{200}")
+"""What no sentence has: placeholders, options of a command, assignments, words without an end,
+whose marks the parser's tokenizer takes off one by one, in quadratic time."""
 _BLOCK = re.compile(r"(?:(?!\n\s*\n|\n\s*(?:[-*+•>]|\d+[.)])\s|\n[^\n:]{1,40}:\s).)+", re.DOTALL)
 """A paragraph, an item of a list, or a line that begins with a label."""
 

@@ -29,7 +29,6 @@ from concord_dissonance.domain.judges.places import (
     is_modifier,
     is_naming,
     is_said,
-    is_somebodys,
     owner,
     subject_of,
     verb_of,
@@ -71,8 +70,6 @@ def disagreement(one: Frame, other: Frame, rules: Rules) -> Disagreement | Absta
     pair = Aligned(one, other, rules)
     if one.has_exception or other.has_exception:
         return Abstained.OTHER_SCOPE
-    if any(is_somebodys(word) for frame in pair.frames for word in frame.words):
-        return Abstained.NO_COMPARABLE_SUBJECT
     if not any(identifies(a) or identifies(b) for a, b in pair.matched):
         return Abstained.NO_COMPARABLE_SUBJECT
     if comparative(one) or comparative(other):

@@ -25,12 +25,6 @@ def is_light(word: Word, frame: Frame) -> bool:
     return (word.kind is Kind.PERSON and not word.key) or (light and word.kind is not Kind.NAME)
 
 
-def is_somebodys(word: Word) -> bool:
-    """Whether a word names the subject's owner, whom nobody knows: "my brother lives in Bonn"."""
-    is_owner = word.kind is Kind.PERSON and word.link == "of" and word.role is Role.SUBJECT
-    return is_owner and not word.key
-
-
 def matches(
     mine: Sequence[Word], yours: Sequence[Word], language: str, rules: Rules
 ) -> Iterator[tuple[Word, Word]]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from concord_concepts.normal_form import fold
+from concord_reading import frame as frame_of
 from concord_reading.frame import Aspect, Frame
 from concord_reading.lexicon import lexicon
+from concord_reading.people import person
 from concord_reading.tokens import has_phrase, tokens_of
 
 from concord_dissonance.domain.judges.matching import Disagreement, Effect, disagreement
@@ -43,7 +46,8 @@ def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention
     missed: list[Abstained] = []
     for one in first.frames.asserted[:MOST_FRAMES]:
         for other in second.frames.asserted[:MOST_FRAMES]:
-            if one.things.isdisjoint(other.things):
+            owned = _is_somebodys(one, first) or _is_somebodys(other, second)
+            if owned or one.things.isdisjoint(other.things):
                 missed.append(Abstained.NO_COMPARABLE_SUBJECT)
                 continue
             found = disagreement(one, other, rules)
@@ -54,6 +58,19 @@ def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention
     if said:
         return max(said, key=lambda each: each.confidence)
     return Abstention(max(missed, key=_NEAREST.index, default=_unread(first, second)))
+
+
+def _is_somebodys(frame: Frame, side: Side) -> bool:
+    """Whether nobody knows whose its subject is: "his office". "Our" is of those who remember."""
+    owners = (
+        person(fold(side.text[each.start : each.end]))
+        for each in frame.words
+        if each.kind is frame_of.Kind.PERSON
+        and not each.key
+        and each.role is frame_of.Role.SUBJECT
+        and each.link
+    )
+    return any(each is not None and each.name != "we" for each in owners)
 
 
 def _unread(first: Side, second: Side) -> Abstained:
