@@ -81,7 +81,7 @@ def _classes(name: str, judged: Sequence[Outcome], bar: float) -> Iterator[Row]:
         bar=Bar(bar, at_most=False),
         note=f"{right} of {len(judged)}; {_confusion(judged)}; {_coverage(judged)}",
     )
-    sure = [(pair, said) for pair, said in judged if isinstance(said, Verdict) and said.is_sure]
+    sure = [(pair, said) for pair, said in judged if isinstance(said, Verdict)]
     recorded = sum(_class(said) is pair.wanted for pair, said in sure)
     yield Row(
         f"{name}: rightly recorded by a check",
@@ -111,9 +111,8 @@ def _f1(judged: Sequence[Outcome]) -> float:
 
 def _false_alarms(what: str, judged: Sequence[Outcome], bar: Bar | None) -> Row:
     flagged = [said for _, said in judged if isinstance(said, Verdict)]
-    found = [said for said in flagged if said.conflict is not ConflictClass.NONE and said.is_sure]
-    unsure = sum(not said.is_sure for said in flagged)
-    note = f"{len(found)} of {len(judged):,}; {unsure} more without being sure, never recorded"
+    found = [said for said in flagged if said.conflict is not ConflictClass.NONE]
+    note = f"{len(found)} of {len(judged):,}"
     return Row(what, "share", (len(found) / len(judged),), bar=bar, note=note)
 
 

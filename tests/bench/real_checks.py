@@ -65,7 +65,7 @@ def checked(sides: Sequence[Side]) -> Iterator[tuple[Side, Side, Verdict]]:
     read_all(sides)
     for one, other in combinations(sides, 2):
         said = judge(one, other, Rules())
-        if isinstance(said, Verdict) and said.conflict is not ConflictClass.NONE and said.is_sure:
+        if isinstance(said, Verdict) and said.conflict is not ConflictClass.NONE:
             yield one, other, said
 
 
@@ -117,8 +117,7 @@ def _of_pairs(name: str, pairs: Sequence[dict[str, str]]) -> Iterator[Row]:
 
 def _class(pair: dict[str, str]) -> str:
     said = judge(_side("first", pair["first"]), _side("second", pair["second"]), Rules())
-    recorded = isinstance(said, Verdict) and said.is_sure
-    return said.conflict.value if isinstance(said, Verdict) and recorded else "none"
+    return said.conflict.value if isinstance(said, Verdict) else "none"
 
 
 def _sides(rows: Iterator[dict[str, str]]) -> list[Side]:

@@ -470,11 +470,6 @@ JUDGES: dict[str, tuple[judge_probes.JudgeProbe, str, object]] = {
         "concord_dissonance.domain.dialectic.extraction.states_basis",
         lambda *_: True,
     ),
-    "judges: the least precision": (
-        judge_probes.a_pattern_guesses,
-        "concord_dissonance.domain.verdicts.Verdict.is_sure",
-        True,
-    ),
 }
 """Dissonance's own guards, which need no graph: a probe, the guard, and what stands in for it."""
 

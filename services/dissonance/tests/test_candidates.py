@@ -2,7 +2,7 @@
 
 import random
 
-from concord_dissonance.domain import candidates, nearness
+from concord_dissonance.domain import candidates
 from concord_dissonance.domain.sides import Kind, RelationRule, Rules, Side, TypedFact
 from concord_dissonance.domain.statements import Statement
 from hypothesis import given, settings
@@ -94,42 +94,29 @@ def test_a_sentence_finds_the_one_with_another_filler() -> None:
     assert ("m0900", "m0901") in candidates.of_memories([*noise, one, other], {})
 
 
-def test_a_denial_finds_who_tells_of_what_it_denies() -> None:
-    """D3 In one clause of a long text, among many that are more alike as a whole."""
-    about = "solved coin toss exercises and probability problems"
-    noise = [memory(n, f"A chapter has {about}.") for n in range(50)]
-    denied = memory(900, f"I've never solved any coin toss problems. Please explain {about}.")
-    told = memory(901, "It rains. My cat sleeps. I solved five coin toss problems. Then we ate.")
+def test_a_sentence_finds_those_about_the_same_things() -> None:
+    """D3 In one sentence of a long text, among many that are more alike as a whole."""
+    about = "chapters on tides, currents and winds of the northern coast"
+    noise = [memory(n, f"The library keeps {about}, shelf {n}.") for n in range(50)]
+    closed = memory(900, f"The ferry to Lindau is closed. The library keeps {about}.")
+    open_ = memory(901, "It rains a lot. My cat sleeps. The ferry to Lindau is open. Then we ate.")
 
-    for there in ([*noise, denied, told], [told, denied, *noise]):
+    for there in ([*noise, closed, open_], [open_, closed, *noise]):
         nearest = candidates.nearest_each(there, {})
         assert nearest["m0900"][0] == "m0901"
         assert nearest["m0901"][0] == "m0900"
 
 
-def test_denials_leave_room_for_what_is_alike() -> None:
-    """D3 Half of the candidates at most come by a denial, however many tell of what it denies."""
-    telling = [memory(n, f"I saw the tower and the bridge {n} times.") for n in range(20)]
-    denied = memory(900, "I have never seen the tower or the bridge. The office closes at nine.")
-    alike = memory(901, "The office closes at ten.")
+def test_sentences_leave_room_for_what_is_alike() -> None:
+    """D3 Half of the candidates at most come by a sentence, however many are about its things."""
+    ferries = [memory(n, f"The ferry to Lindau has {n} seats.") for n in range(20)]
+    one = memory(900, "The ferry to Lindau is closed. The office opens at nine.")
+    alike = memory(901, "Nobody knows when, but perhaps the office opens at nine?")
 
-    nearest = candidates.nearest_each([*telling, denied, alike], {})["m0900"]
+    nearest = candidates.nearest_each([*ferries, one, alike], {})["m0900"]
 
     assert "m0901" in nearest
-    assert nearest.index("m0901") == candidates.TELLING
-
-
-def test_what_others_did_is_not_what_a_speaker_denies() -> None:
-    """D3 "She has been" is not told by whoever says "I have never been"."""
-    noise = [memory(n, f"Item {n} of list {n} is numbered {n}.") for n in range(50)]
-    denied = memory(900, "I have never repaired the harbour engine.")
-    mine = memory(901, "It was late, I repaired the harbour engine.")
-    hers = memory(902, "It was late, she repaired the harbour engine.")
-
-    texts = {each.id: each.side.reading for each in (*noise, denied, mine, hers)}
-    told = nearness.telling(texts, nearness.rarity(texts))
-
-    assert [other for other, _ in told["m0900"]] == ["m0901"]
+    assert len([each for each in nearest if each < "m0900"]) >= candidates.OF_FRAMES
 
 
 def test_the_later_statement_brings_the_former() -> None:

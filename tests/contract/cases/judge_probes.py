@@ -9,12 +9,10 @@ from collections.abc import Awaitable, Callable
 
 from concord_chassis.observe.log import json_lines
 from concord_dissonance.adapters.openai_judge.judge import OpenAiJudge
-from concord_dissonance.domain.judges.judging import judge
-from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
-from concord_dissonance.domain.statements import Coverage, Statement
+from concord_dissonance.domain.sides import Kind, Micros, Side
+from concord_dissonance.domain.statements import Coverage
 from concord_dissonance.domain.verdicts import Abstained, Abstention, ConflictClass, Verdict
 from concord_dissonance.usecases.ask_models import AskModels, Said
-from concord_dissonance.usecases.examine import Examination, note
 from concord_models.budget import Budget, Cost
 from concord_models.chat import ChatModel
 from concord_models.endpoint import ModelEndpoint, RetryPolicy
@@ -122,13 +120,3 @@ async def a_model_is_dead() -> bool:
     """Ask a model that closes the line."""
     _, coverage, _ = await _asked(lambda _: None)
     return not coverage.is_degraded
-
-
-async def a_pattern_guesses() -> bool:
-    """Judge texts of which no pattern is right often enough to be told unasked."""
-    first = "I scored 70% in my geometry quiz, how do I improve?"
-    pair = [_side("a", first, 1), _side("b", "My geometry quiz score increased to 85%.", 2)]
-    one, other = (Statement(each, each.id) for each in pair)
-    exam = Examination("s", [one, other], Rules())
-    note(exam, one, other, judge(pair[0], pair[1], Rules()))
-    return bool(exam.findings)

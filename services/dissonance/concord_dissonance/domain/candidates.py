@@ -18,7 +18,7 @@ from concord_dissonance.domain.statements import Statement
 PER_STATEMENT = 10
 """Most pairs that one statement adds by nearness, and as many again by concepts or values."""
 OF_FRAMES = 5
-"""Most of these pairs in which one memory tells of an experience that the other denies."""
+"""Most of these pairs that have a sentence each about the same things."""
 LEAST_COSINE = 0.35
 """Least cosine of two memories that are near in meaning."""
 LEAST_OVERLAP = 0.6

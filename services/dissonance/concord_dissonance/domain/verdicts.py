@@ -8,9 +8,6 @@ from enum import Enum
 
 from concord_reading.tokens import Span
 
-LEAST_PRECISION = 0.9
-"""Least share of right findings in checks of whole collections: below it none is recorded."""
-
 
 class ConflictClass(Enum):
     """How the two sides disagree (D2)."""
@@ -124,12 +121,6 @@ class Verdict:
     first: tuple[Span, ...] = ()
     """The ranges of the first side's text that show it."""
     second: tuple[Span, ...] = ()
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether it may be recorded as a finding. Otherwise it only shows the likelier class of a
-        pair that is known to disagree. Models' judges abstain by themselves."""
-        return self.judge is not Judge.LEXICAL or self.confidence >= LEAST_PRECISION
 
     def swapped(self) -> "Verdict":
         """Return the verdict on the same pair in the other order."""

@@ -106,14 +106,14 @@ class AskModels:
     def count(self, said: Sequence[Said]) -> None:
         """Count the pairs by their outcome."""
         for each in said:
-            if isinstance(each, Verdict) and each.is_sure:
+            if isinstance(each, Verdict):
                 self.outcomes[each.judge.name, each.conflict.name] += 1
             else:
                 self.outcomes["", "ABSTAINED"] += 1
 
     async def _asked(self, asking: Asking, first: Side, second: Side, said: Said) -> Said:
         are_texts = all(e.kind is not Kind.EDGE and e.prose.strip() for e in (first, second))
-        if _is_decided(said) or said.reason in _SETTLED or not are_texts:
+        if isinstance(said, Verdict) or said.reason in _SETTLED or not are_texts:
             return said
         for judge in asking.judges:
             if asking.is_dry:
@@ -121,7 +121,7 @@ class AskModels:
                 asking.estimate += sum(costs, Cost())
                 continue
             said = await self._answer(asking, judge, first, second) or said
-            if _is_decided(said):
+            if isinstance(said, Verdict):
                 break
         return said
 
@@ -157,7 +157,3 @@ def _degrade(coverage: Coverage, why: str) -> None:
     """Count a pair about which a model could not be asked; the check is degraded."""
     coverage.is_degraded = True
     coverage.skipped[why] += 1
-
-
-def _is_decided(said: Said) -> bool:
-    return isinstance(said, Verdict) and said.is_sure

@@ -13,7 +13,6 @@ from concord_dissonance.domain.nearness import NEAR, Near
 from concord_dissonance.domain.sides import Kind, Rules, Side, read_all
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
 from concord_dissonance.domain.verdicts import (
-    Abstained,
     Abstention,
     ConflictClass,
     Reason,
@@ -100,9 +99,8 @@ def judged(pairs: Sequence[tuple[Side, Side]], rules: Rules) -> list[Verdict | A
 
 def note(exam: Examination, one: Statement, other: Statement, said: Verdict | Abstention) -> None:
     """Count a verdict or abstention, and keep a finding if the statements disagree."""
-    if isinstance(said, Abstention) or not said.is_sure:
-        reason = said.reason if isinstance(said, Abstention) else Abstained.UNSURE
-        exam.coverage.abstained[reason.name] += 1
+    if isinstance(said, Abstention):
+        exam.coverage.abstained[said.reason.name] += 1
         overlap = candidates.concept_overlap(one, other)
         if overlap > candidates.LEAST_OVERLAP:
             exam.findings.append(Finding(one, other, None, overlap))
