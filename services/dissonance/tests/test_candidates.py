@@ -94,42 +94,42 @@ def test_a_sentence_finds_the_one_with_another_filler() -> None:
     assert ("m0900", "m0901") in candidates.of_memories([*noise, one, other], {})
 
 
-def test_a_denial_finds_who_tells_of_what_it_denies() -> None:
-    """D3 In one clause of a long text, among many that are more alike as a whole."""
-    about = "solved coin toss exercises and probability problems"
-    noise = [memory(n, f"A chapter has {about}.") for n in range(50)]
-    denied = memory(900, f"I've never solved any coin toss problems. Please explain {about}.")
-    told = memory(901, "It rains. My cat sleeps. I solved five coin toss problems. Then we ate.")
+def test_what_speaks_of_the_same_things_meets() -> None:
+    """D3 D13 In one sentence of a long text, among many that are more alike as a whole."""
+    about = "repairs, paint and oil for the harbour engine"
+    noise = [memory(n, f"The ledger has {about}, item {n}.") for n in range(50)]
+    one = memory(900, f"Bo owns the boat. We spoke of {about}.")
+    other = memory(901, "It was late. My cat slept. Bo sold the boat. Then we ate.")
 
-    for there in ([*noise, denied, told], [told, denied, *noise]):
+    for there in ([*noise, one, other], [other, one, *noise]):
         nearest = candidates.nearest_each(there, {})
         assert nearest["m0900"][0] == "m0901"
         assert nearest["m0901"][0] == "m0900"
 
 
-def test_denials_leave_room_for_what_is_alike() -> None:
-    """D3 Half of the candidates at most come by a denial, however many tell of what it denies."""
-    telling = [memory(n, f"I saw the tower and the bridge {n} times.") for n in range(20)]
-    denied = memory(900, "I have never seen the tower or the bridge. The office closes at nine.")
-    alike = memory(901, "The office closes at ten.")
+def test_same_things_leave_room_for_what_is_alike() -> None:
+    """D3 Half of the candidates at most come by frames, however many speak of the same things."""
+    telling = [memory(n, f"The tower stands in Bonn near bridge {n}.") for n in range(20)]
+    one = memory(900, "The tower is in Bonn. Closing at nine, always!")
+    alike = memory(901, "Closing at nine, always!")
 
-    nearest = candidates.nearest_each([*telling, denied, alike], {})["m0900"]
+    nearest = candidates.nearest_each([*telling, one, alike], {})["m0900"]
 
-    assert "m0901" in nearest
-    assert nearest.index("m0901") == candidates.TELLING
+    assert nearest.index("m0901") == candidates.OF_FRAMES
 
 
-def test_what_others_did_is_not_what_a_speaker_denies() -> None:
-    """D3 "She has been" is not told by whoever says "I have never been"."""
-    noise = [memory(n, f"Item {n} of list {n} is numbered {n}.") for n in range(50)]
-    denied = memory(900, "I have never repaired the harbour engine.")
-    mine = memory(901, "It was late, I repaired the harbour engine.")
-    hers = memory(902, "It was late, she repaired the harbour engine.")
+def test_only_what_is_asserted_leads_to_others() -> None:
+    """D3 D13 A question names things and says nothing of them."""
+    texts = {
+        "said": "Bo repaired the harbour engine.",
+        "again": "The harbour engine is old.",
+        "asked": "Is the harbour engine old?",
+    }
+    frames = {each: memory(0, text).side.frames for each, text in texts.items()}
+    near = nearness.near_in_frames(frames)
 
-    texts = {each.id: each.side.reading for each in (*noise, denied, mine, hers)}
-    told = nearness.telling(texts, nearness.rarity(texts))
-
-    assert [other for other, _ in told["m0900"]] == ["m0901"]
+    assert [other for other, _ in near["said"]] == ["again"]
+    assert "asked" not in near
 
 
 def test_the_later_statement_brings_the_former() -> None:
