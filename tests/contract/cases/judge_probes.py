@@ -6,13 +6,20 @@ is told. It returns whether the harm was done.
 
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from concord_chassis.observe.log import json_lines
 from concord_dissonance.adapters.openai_judge.judge import OpenAiJudge
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
 from concord_dissonance.domain.statements import Coverage, Statement
-from concord_dissonance.domain.verdicts import Abstained, Abstention, ConflictClass, Verdict
+from concord_dissonance.domain.verdicts import (
+    LEAST_PRECISION,
+    Abstained,
+    Abstention,
+    ConflictClass,
+    Verdict,
+)
 from concord_dissonance.usecases.ask_models import AskModels, Said
 from concord_dissonance.usecases.examine import Examination, note
 from concord_models.budget import Budget, Cost
@@ -125,10 +132,11 @@ async def a_model_is_dead() -> bool:
 
 
 async def a_pattern_guesses() -> bool:
-    """Judge texts of which no pattern is right often enough to be told unasked."""
-    first = "I scored 70% in my geometry quiz, how do I improve?"
-    pair = [_side("a", first, 1), _side("b", "My geometry quiz score increased to 85%.", 2)]
+    """Take what texts are judged to be less often rightly than a finding is."""
+    pair = [_side("a", "The archive opens at nine.", 1), _side("b", "The archive opens at ten.", 2)]
     one, other = (Statement(each, each.id) for each in pair)
+    said = judge(pair[0], pair[1], Rules())
+    assert isinstance(said, Verdict)
     exam = Examination("s", [one, other], Rules())
-    note(exam, one, other, judge(pair[0], pair[1], Rules()))
+    note(exam, one, other, replace(said, confidence=LEAST_PRECISION - 0.01))
     return bool(exam.findings)
