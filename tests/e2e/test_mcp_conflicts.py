@@ -8,8 +8,8 @@ ALL = "/mcp/all"
 
 async def test_many_findings_in_texts_are_recorded_once_the_user_agreed(system: Running) -> None:
     """W3 C1 Of more than a call allows none is recorded; the note says how many, and what to do."""
-    ferry = ("The {} ferry runs on Sundays.", "The {} ferry does not run on Sundays.")
-    said = [text.format(place) for place in ("northern", "southern") for text in ferry]
+    gate = ("The gate of {} is open on Sunday.", "The gate of {} is not open on Sunday.")
+    said = [text.format(town) for town in ("Bardale", "Cordale") for text in gate]
     async with over_http(system, ALL) as agent:
         for content in said:
             told(await agent.call_tool("add_memory", {"content": content}))
@@ -50,7 +50,7 @@ async def test_what_a_rule_or_a_run_found_is_dismissed_at_once(system: Running) 
 async def test_the_whole_memory_is_checked_and_two_items_resolved(system: Running) -> None:
     """W3 D6 `detect_contradictions` counts, `list_conflicts` shows, `resolve_dissonance` takes a
     conflict or the two that disagree, and not both."""
-    said = ("The ferry runs on Sundays.", "The ferry does not run on Sundays.")
+    said = ("The ferry leaves at nine.", "The ferry leaves at ten.")
     async with over_http(system, ALL) as agent:
         ids = [told(await agent.call_tool("add_memory", {"content": c}))["id"] for c in said]
         check = told(await agent.call_tool("detect_contradictions", {"full": True}))

@@ -80,9 +80,9 @@ async def conflicts_waiting(party: Party) -> list[str]:
 async def pairs(home: Space, count: int) -> None:
     """Add pairs of memories that disagree in their words."""
     for number in range(count):
-        word = f"{chr(97 + number // 26)}{chr(97 + number % 26)}"
-        await home.add(f"The {word}gate of harbour {word} is open on Sunday.")
-        await home.add(f"The {word}gate of harbour {word} is not open on Sunday.")
+        town = f"{'BCDFGHKLMNPRSTW'[number % 15]}{'ao'[number // 15]}rdale"
+        await home.add(f"The gate of {town} is open on Sunday.")
+        await home.add(f"The gate of {town} is not open on Sunday.")
 
 
 async def test_it_moves_no_advice_and_no_health_and_opens_no_proposal(

@@ -2,7 +2,7 @@
 
 import random
 
-from concord_dissonance.domain import candidates
+from concord_dissonance.domain import candidates, nearness
 from concord_dissonance.domain.sides import Kind, RelationRule, Rules, Side, TypedFact
 from concord_dissonance.domain.statements import Statement
 from hypothesis import given, settings
@@ -94,29 +94,42 @@ def test_a_sentence_finds_the_one_with_another_filler() -> None:
     assert ("m0900", "m0901") in candidates.of_memories([*noise, one, other], {})
 
 
-def test_a_sentence_finds_those_about_the_same_things() -> None:
-    """D3 In one sentence of a long text, among many that are more alike as a whole."""
-    about = "chapters on tides, currents and winds of the northern coast"
-    noise = [memory(n, f"The library keeps {about}, shelf {n}.") for n in range(50)]
-    closed = memory(900, f"The ferry to Lindau is closed. The library keeps {about}.")
-    open_ = memory(901, "It rains a lot. My cat sleeps. The ferry to Lindau is open. Then we ate.")
+def test_what_speaks_of_the_same_things_meets() -> None:
+    """D3 D13 In one sentence of a long text, among many that are more alike as a whole."""
+    about = "repairs, paint and oil for the harbour engine"
+    noise = [memory(n, f"The ledger has {about}, item {n}.") for n in range(50)]
+    one = memory(900, f"Bo owns the boat. We spoke of {about}.")
+    other = memory(901, "It was late. My cat slept. Bo sold the boat. Then we ate.")
 
-    for there in ([*noise, closed, open_], [open_, closed, *noise]):
+    for there in ([*noise, one, other], [other, one, *noise]):
         nearest = candidates.nearest_each(there, {})
         assert nearest["m0900"][0] == "m0901"
         assert nearest["m0901"][0] == "m0900"
 
 
-def test_sentences_leave_room_for_what_is_alike() -> None:
-    """D3 Half of the candidates at most come by a sentence, however many are about its things."""
-    ferries = [memory(n, f"The ferry to Lindau has {n} seats.") for n in range(20)]
-    one = memory(900, "The ferry to Lindau is closed. The office opens at nine.")
-    alike = memory(901, "Nobody knows when, but perhaps the office opens at nine?")
+def test_same_things_leave_room_for_what_is_alike() -> None:
+    """D3 Half of the candidates at most come by frames, however many speak of the same things."""
+    telling = [memory(n, f"The tower stands in Bonn near bridge {n}.") for n in range(20)]
+    one = memory(900, "The tower is in Bonn. Closing at nine, always!")
+    alike = memory(901, "Closing at nine, always!")
 
-    nearest = candidates.nearest_each([*ferries, one, alike], {})["m0900"]
+    nearest = candidates.nearest_each([*telling, one, alike], {})["m0900"]
 
-    assert "m0901" in nearest
-    assert len([each for each in nearest if each < "m0900"]) >= candidates.OF_FRAMES
+    assert nearest.index("m0901") == candidates.OF_FRAMES
+
+
+def test_only_what_is_asserted_leads_to_others() -> None:
+    """D3 D13 A question names things and says nothing of them."""
+    texts = {
+        "said": "Bo repaired the harbour engine.",
+        "again": "The harbour engine is old.",
+        "asked": "Is the harbour engine old?",
+    }
+    frames = {each: memory(0, text).side.frames for each, text in texts.items()}
+    near = nearness.near_in_frames(frames)
+
+    assert [other for other, _ in near["said"]] == ["again"]
+    assert "asked" not in near
 
 
 def test_the_later_statement_brings_the_former() -> None:

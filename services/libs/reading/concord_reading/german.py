@@ -41,6 +41,9 @@ def frames_of(text: str, passage: Passage) -> list[Frame]:
     found: list[Frame] = []
     before: Antecedent | None = None
     for clause in read(text, language="de").clauses:
+        if len(clause.tokens) > _LONGEST:  # the time that one takes grows with its square
+            found.append(Frame((), -1, language="de", unread=Unread.TOO_LONG))
+            continue
         reader = _Clause(text, clause, passage, before)
         frame = reader.frame()
         found.append(frame)
@@ -80,9 +83,7 @@ class _Clause:
         spelt = {token.word for token in tokens}
         mood = self._mood()
         unread = None
-        if len(tokens) > _LONGEST:
-            unread = Unread.TOO_LONG
-        elif mood is not Mood.ASSERTED:
+        if mood is not Mood.ASSERTED:
             unread = Unread.NOT_ASSERTED
         elif self.finite < 0 or verb < 0:
             unread = Unread.NO_PREDICATE

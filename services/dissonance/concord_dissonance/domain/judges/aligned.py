@@ -129,13 +129,14 @@ class Aligned:
         """Return the words left over on each side that may limit what its frame says.
 
         `one` and `other` are what is compared. Without `verbs_count` the verbs may differ: both
-        frames give a value to one attribute.
+        frames give a value to one attribute. More about a definite thing limits nothing, unless
+        each side says its own: "the train to Bern", "the train to Basel".
         """
         mine = self._limiting(0, self.left, one, verbs_count=verbs_count)
         yours = self._limiting(1, self.right, other, verbs_count=verbs_count)
-        if mine and all(self._says_more(each, 0) for each in mine):
+        if mine and not yours and all(self._says_more(each, 0) for each in mine):
             mine = []
-        elif yours and all(self._says_more(each, 1) for each in yours):
+        elif yours and not mine and all(self._says_more(each, 1) for each in yours):
             yours = []
         return mine, yours
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from concord_concepts.normal_form import fold
-from concord_reading import frame as frame_of
-from concord_reading.frame import Aspect, Frame
+from concord_reading.frame import Aspect, Frame, Role
+from concord_reading.frame import Kind as WordKind
 from concord_reading.lexicon import lexicon
 from concord_reading.people import person
 from concord_reading.tokens import has_phrase, tokens_of
@@ -28,6 +28,7 @@ from concord_dissonance.domain.verdicts import (
 )
 
 CONFIDENCE = 0.9
+_OWNS = Role.SUBJECT, "of"
 MOST_FRAMES = 40
 """Frames of a side that are compared; a longer text is a document."""
 
@@ -65,10 +66,7 @@ def _is_somebodys(frame: Frame, side: Side) -> bool:
     owners = (
         person(fold(side.text[each.start : each.end]))
         for each in frame.words
-        if each.kind is frame_of.Kind.PERSON
-        and not each.key
-        and each.role is frame_of.Role.SUBJECT
-        and each.link
+        if each.kind is WordKind.PERSON and not each.key and (each.role, each.link) == _OWNS
     )
     return any(each is not None and each.name != "we" for each in owners)
 
