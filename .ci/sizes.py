@@ -98,8 +98,8 @@ RISES: list[tuple[str, int, str]] = [
     ("tests", 522, "what is and what is no fact of a text, and poisoned replies"),
     ("tools", 4, "these four lines"),
     ("services/dissonance", 570, "syntheses answer their question; health names a missing parser"),
-    ("tests", 1180, "both readings of sentences, the judge of frames, checks of blind material"),
-    ("tools", 4, "these three lines and a module's"),
+    ("tests", 1080, "both readings of sentences, the judge of frames, checks of blind material"),
+    ("tools", 3, "these three lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -110,7 +110,6 @@ LINES: dict[str, int] = {
     "gateway/tests/gateway_echo.py": 450,
     "gateway/tests/test_gateway_http_unary.py": 500,
     "services/graph/tests/graph_world.py": 750,
-    "services/dissonance/tests/test_judges_text.py": 500,
     "services/libs/attestation/tests/test_consent_checks.py": 600,
     "services/libs/reading/tests/test_reading_contract.py": 450,
     "tests/adversary/attack.py": 800,

@@ -1,4 +1,4 @@
-"""What holds of the judgement of any two texts, also of those that nobody would write (D2, D3, D11)."""
+"""What holds of any two texts, also of those that nobody would write (D2, D3, D11)."""
 
 from dataclasses import replace
 
