@@ -23,7 +23,7 @@ import safeguard_probes
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller
-from concord_dissonance.domain.verdicts import Span
+from concord_reading.tokens import Span
 from concord_search.adapters.qdrant import space
 from concord_testing.serving import new_issuer
 from contract_cases import CONTRACTS
