@@ -101,6 +101,8 @@ def _opposed(pair: Aligned, one: Word, other: Word, why: Compared) -> Disagreeme
 def _denied(pair: Aligned) -> Disagreement | Abstained:
     """Judge frames of the same words: one denies the other, or tells its end."""
     one, other = pair.frames
+    if not any(_tells(a, pair) for a, _ in pair.matched):
+        return Abstained.NO_COMPARABLE_ATTRIBUTE
     left = pair.uncovered()
     if any(left) and not _denies_all(pair, left):
         return Abstained.TOO_DIFFERENT
@@ -121,6 +123,13 @@ def _denied(pair: Aligned) -> Disagreement | Abstained:
     if any(each.link in scoping and each.value is None for each in more):
         return Abstained.OTHER_SCOPE
     return Disagreement(Reason.NEGATION, one, other)
+
+
+def _tells(word: Word, pair: Aligned) -> bool:
+    """Whether a shared word tells more than who speaks: "I know" and "I do not know" are of what
+    follows them."""
+    empty = any(pair.lexicon.has(word.key, name) for name in ("neutral", "mental"))
+    return word.kind is not Kind.PERSON and not empty
 
 
 def _denies_all(pair: Aligned, left: tuple[list[Word], list[Word]]) -> bool:
