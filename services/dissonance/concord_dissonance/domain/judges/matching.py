@@ -235,6 +235,10 @@ def _is_one_valued(pair: Aligned, one: Word, other: Word) -> bool:
         return False
     if one.kind is Kind.NOUN and other.kind is Kind.NOUN:
         return False
+    if not any(_tells(a, pair) for a, _ in pair.matched):  # where a person is passes quickly
+        named = {each.attribute for each in pair.attributes}
+        if not named - {"place"}:
+            return False
     if names_country(one, pair.one.language) != names_country(other, pair.other.language):
         return False  # one may lie in the other
     return all(
