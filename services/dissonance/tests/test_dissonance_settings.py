@@ -50,6 +50,19 @@ async def test_an_unusable_folder_of_a_model_stops_the_start(tmp_path: Path) -> 
         build(read(DISSONANCE_NLI_FOLDER=str(tmp_path)), ISSUER)
 
 
+@pytest.mark.parametrize(("why", "parts"), [("no such wheel", {"PARSER": False}), ("", {})])
+async def test_health_names_a_missing_parser(
+    monkeypatch: pytest.MonkeyPatch, why: str, parts: dict[str, bool]
+) -> None:
+    """D4 D13 The service is built without the parser's files, and says that they are missing."""
+    monkeypatch.setattr("concord_dissonance.bootstrap.missing", lambda: why)
+    app = build(read(), ISSUER)
+
+    assert app.registrations[0].parts() == parts
+
+    await app.close()
+
+
 def test_the_models_file_is_read(tmp_path: Path) -> None:
     """D11 Three reviewers, a reviser, a quorum of three and 45 s unless the file says."""
     found = read_settings(council_file(tmp_path, URL), {"local": SECRET})

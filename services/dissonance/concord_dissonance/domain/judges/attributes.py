@@ -1,4 +1,4 @@
-"""Attributes of which a thing has one value at a time, and the words that name them."""
+"""Attributes, how many values a thing has of each, and the words that name them."""
 
 from __future__ import annotations
 

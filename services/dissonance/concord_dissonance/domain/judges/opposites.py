@@ -21,8 +21,6 @@ class Compared:
     same: Same
     reason: Reason = Reason.SAME_VALUE
     """Why they differ if `same` is NO; CONTAINED if one contains the other."""
-    family: str = ""
-    """The list of words, or the dimension of values, that decided."""
 
 
 _COUNTRIES = ("countries", "continents")
@@ -43,11 +41,11 @@ def compare(one: Word, other: Word, language: str, rules: Rules) -> Compared:
         return declared
     if {one.kind, other.kind} == {Kind.NOUN, Kind.VERB} and _are_akin(first, second):
         return YES
-    if section := antonyms(language).get((first, second)):
-        return Compared(Same.NO, Reason.ANTONYM, section)
+    if (first, second) in antonyms(language):
+        return Compared(Same.NO, Reason.ANTONYM)
     sets = exclusive_sets(language)
-    if shared := sets.get(first, frozenset()) & sets.get(second, frozenset()):
-        return Compared(Same.NO, Reason.EXCLUSIVE_WORDS, min(shared))
+    if sets.get(first, frozenset()) & sets.get(second, frozenset()):
+        return Compared(Same.NO, Reason.EXCLUSIVE_WORDS)
     return UNKNOWN
 
 
@@ -58,7 +56,7 @@ def _compare_declared(first: str, second: str, rules: Rules) -> Compared:
     if second in around.get(first, ()) or first in around.get(second, ()):
         return Compared(Same.UNKNOWN, Reason.CONTAINED)
     if any({first, second} <= values for values in rules.exclusive_stems):
-        return Compared(Same.NO, Reason.EXCLUSIVE_VALUES, "declared")
+        return Compared(Same.NO, Reason.EXCLUSIVE_VALUES)
     return UNKNOWN
 
 
@@ -75,11 +73,11 @@ def _compare_values(one: Word, other: Word) -> Compared:
         return UNKNOWN
     same, what = same_value(one.value, other.value), one.value
     if isinstance(what, Date):
-        return Compared(same, Reason.DATE, "date") if same is Same.NO else Compared(same)
+        return Compared(same, Reason.DATE) if same is Same.NO else Compared(same)
     if same is not Same.NO:
         return Compared(same)
     counted = what.dimension in ("", "ordinal", "version")
-    return Compared(same, Reason.NUMBER if counted else Reason.QUANTITY, what.dimension)
+    return Compared(same, Reason.NUMBER if counted else Reason.QUANTITY)
 
 
 def _are_akin(one: str, other: str) -> bool:
@@ -103,18 +101,18 @@ def names_country(word: Word, language: str) -> bool:
 
 
 @cache
-def antonyms(language: str) -> Mapping[tuple[str, str], str]:
-    """Return the section of each ordered pair of antonyms, which are stems."""
-    found: dict[tuple[str, str], str] = {}
+def antonyms(language: str) -> frozenset[tuple[str, str]]:
+    """Return the pairs of antonyms, which are stems, in both orders."""
+    found: set[tuple[str, str]] = set()
     words = lexicon(language)
-    for section, body in read_classes(f"antonyms.{language}.txt"):
+    for _, body in read_classes(f"antonyms.{language}.txt"):
         for line in body.splitlines():
             left, right = (_entries(half, words) for half in line.split("/"))
             for one in left:
                 for other in right:
                     if one != other:
-                        found[one, other] = found[other, one] = section
-    return found
+                        found |= {(one, other), (other, one)}
+    return frozenset(found)
 
 
 @cache

@@ -71,10 +71,9 @@ def owner(word: Word, frame: Frame) -> Word | None:
 
 def hangs_on(word: Word, head: Word, frame: Frame) -> bool:
     """Whether a word modifies another, or what modifies it."""
-    at, steps = word, 0
-    while at.head >= 0 and steps < len(frame.words):
-        at, steps = frame.words[at.head], steps + 1
-        if at is head:
+    while word.head >= 0:
+        word = frame.words[word.head]
+        if word is head:
             return True
     return False
 
