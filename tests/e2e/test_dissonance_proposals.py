@@ -8,7 +8,9 @@ from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
+from concord_dissonance.clients.graph import messages
 from concord_dissonance.usecases import follow
+from conflict_steps import CONFIRM, finds, now, review
 from dissonance_over_graph import Dissonant, Space, dissonant, waiting
 from governed_world import AGENT, STATUS, Party, World, eventually
 from writing import to_upsert_edge
@@ -186,3 +188,33 @@ async def test_a_constitutive_side_makes_a_decision_a_proposal(
     assert conflict.state == RESOLVED
     assert conflict.resolution.superseded_id == gives_way
     assert await in_order(party) == [], "the others name a conflict that is decided"
+
+
+async def test_what_former_judges_found_in_texts_ends_at_a_restart(
+    live: World, party: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D5 D7 With its proposals, once; what typed facts show stays, and so does its proposal."""
+    async with dissonant(live, with_search=False, follow=False) as former:
+        home = former.space()
+        for text in ("The office is open on Sunday.", "The office is not open on Sunday."):
+            await home.add(text)
+        await two_homes(home)
+        with monkeypatch.context() as then:
+            then.setattr(messages, "JUDGES", messages.JUDGES - 1)
+            found = {each.is_text_finding: each for each in (await home.detect()).conflicts}
+        proposals = [
+            await finds(live, review(await now(party, each.id), CONFIRM)) for each in found.values()
+        ]
+
+    async with dissonant(live, with_search=False) as anew:
+        await eventually(lambda: in_order(party), lambda there: len(there) == 1)
+        after = await anew.space().listed()
+        (again,) = [e for e in (await anew.space().detect()).conflicts if e.is_text_finding]
+
+    assert [each.id for each in after.conflicts] == [found[False].id]
+    (kept,) = [
+        each for each in proposals if each.action.review_conflict.conflict_id in after.proposals
+    ]
+    assert after.proposals == {found[False].id: kept.number}
+    assert again.id != found[True].id
+    assert (await now(party, again.id)).judges_version == messages.JUDGES

@@ -11,6 +11,7 @@ from governed_world import Party, World, edge_action, request_id
 from writing import action_of, salt
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
+CONFIRM = conflict_pb2.REVIEW_DECISION_CONFIRM
 DISSONANCE = proposal_pb2.PROPOSAL_TRIGGER_DISSONANCE
 EVOLUTION = conflict_pb2.CONFLICT_CLASS_EVOLUTION
 EXCEPT = conflict_pb2.REVIEW_DECISION_EXCEPT

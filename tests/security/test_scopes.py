@@ -41,6 +41,7 @@ GRANTED_BY = {
     "spaces:write": {Scope.OPERATOR},
 }
 OF_SERVICES = {
+    "concord.graph.v1.ConflictService.EndFormerFindings",
     "concord.graph.v1.ConflictService.RecordConflicts",
     "concord.governance.v1.AccessService.GetCaller",
     "concord.graph.v1.GovernedChangeService.ApplyGovernedChange",

@@ -98,6 +98,16 @@ CONFLICT = {
         bad_input=(lambda _: pb.DismissConflictsRequest(request_id="r"), invalid("by")),
         other=lambda _: pb.DismissConflictsRequest(request_id="r", run_id="another"),
     ),
+    "EndFormerFindings": Contract(
+        request=lambda _: pb.EndFormerFindingsRequest(request_id="r", judges_version=1),
+        success=lambda reply, _: reply.is_complete and reply.ended_count == 1,
+        bad_input=(
+            lambda _: pb.EndFormerFindingsRequest(request_id="r"),
+            invalid("judges_version"),
+        ),
+        other=lambda _: pb.EndFormerFindingsRequest(request_id="r", judges_version=2),
+        caller=lambda home: dissonant(home.space),
+    ),
     "GetCheckSettings": Contract(
         request=lambda _: pb.GetCheckSettingsRequest(),
         success=lambda reply, _: not reply.settings.records_text_findings,

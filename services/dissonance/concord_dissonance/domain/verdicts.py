@@ -8,6 +8,10 @@ from enum import Enum
 
 from concord_reading.tokens import Span
 
+JUDGES = 5
+"""The version of candidates and judges. After a change of it every space is judged anew, and what
+former judges found in texts ends."""
+
 
 class ConflictClass(Enum):
     """How the two sides disagree (D2)."""

@@ -15,6 +15,7 @@ from concord_dissonance.domain.episodic import without_episodic
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.learned import learned
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
+from concord_dissonance.domain.verdicts import JUDGES
 from concord_dissonance.ports.feed import JUDGED, Reached
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import (
@@ -27,9 +28,6 @@ from concord_dissonance.usecases.record import (
     without_excess,
 )
 from concord_dissonance.usecases.suggestions import Suggestions
-
-JUDGES = "4"
-"""The version of candidates and judges. After a change of it every space is judged anew."""
 
 
 @dataclass(slots=True)
@@ -62,7 +60,7 @@ class Detect:
         """
         yield CheckProgress(stage="reading", percent=0.0)
         judged = await self._feed.reached(space, JUDGED)
-        anew = request.full or judged.version != JUDGES
+        anew = request.full or judged.version != str(JUDGES)
         changed = await self._feed.changed(space, None if anew else judged.position)
         if not changed.everything and not changed.ids:
             yield Summary(Coverage())
@@ -105,7 +103,7 @@ class Detect:
         if not request.dry_run and not exam.coverage.is_degraded and not excess:
             # Also after a lost race: then the next check judges more.
             with suppress(ServiceUnavailable):
-                reached = Reached(changed.head, JUDGES, judged.etag)
+                reached = Reached(changed.head, str(JUDGES), judged.etag)
                 await self._feed.note_reached(space, JUDGED, reached)
         yield summary
 

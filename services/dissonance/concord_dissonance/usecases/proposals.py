@@ -17,6 +17,7 @@ from concord_chassis.observe.log import Logger
 from concord_dissonance.clients.governance import GovernanceClient
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.errors import ServiceRefused
+from concord_dissonance.domain.verdicts import JUDGES
 from concord_dissonance.ports.actions import Decision, concerns, conflict_of, key_of, pair_of
 from concord_dissonance.ports.calls import repeated_id
 from concord_dissonance.usecases.suggestions import Proposing
@@ -38,13 +39,17 @@ class Proposals:
         self._busy = proposing
 
     async def settle(self, space: str) -> bool:
-        """Withdraws proposals without an open conflict, and proposes the surest conflicts.
+        """Ends what former judges found in texts, withdraws proposals without an open conflict, and
+        proposes the surest conflicts.
 
         Returns whether a conflict waits because the limit of proposals is reached, or because a
         suggestion about its memories waits. Raises `ServiceUnavailable`.
         """
         async with self._busy[space]:
-            conflicts = {each.id: each for each in await self._graph.open_conflicts(space, ())}
+            found = await self._graph.open_conflicts(space, ())
+            if any(map(_is_former, found)):
+                await self._graph.end_former_findings(space)
+            conflicts = {each.id: each for each in found if not _is_former(each)}
             waiting = [
                 each
                 for each in await self._governance.pending(space)
@@ -111,6 +116,11 @@ class Proposals:
         """Whether this version of a conflict was proposed before: each is proposed once."""
         before = await self._governance.about(space, conflict.id)
         return any(conflict_of(each.action)[1] == conflict.etag for each in before)
+
+
+def _is_former(conflict: conflict_pb2.Conflict) -> bool:
+    is_older = conflict.judges_version < JUDGES
+    return conflict.is_text_finding and is_older and not conflict.reviewed_by
 
 
 def proposed(conflict: conflict_pb2.Conflict) -> Decision | None:

@@ -124,7 +124,8 @@ class Conflict:
     `reopens_at`: the revision that reopening restores; 0 when there is no decision to take back.
     `consented`: both principals consented to the last decision. `run_id`: the check that recorded
     it; empty if none did. `group_id`: the findings of text that belong together.
-    `session_id`: the session at whose end it was found.
+    `session_id`: the session at whose end it was found. `judges_version`: that of the judges that
+    found it, 0 if they stated none.
     """
 
     first: Side
@@ -147,6 +148,7 @@ class Conflict:
     run_id: str = ""
     group_id: str = ""
     session_id: str = ""
+    judges_version: int = 0
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -168,6 +170,11 @@ class Conflict:
     def is_text_finding(self) -> bool:
         """Whether it was merely found in texts."""
         return is_text_finding(self.state, self.judge)
+
+    def is_former(self, judges_version: int) -> bool:
+        """Whether judges before a version found it in texts, and nobody has reviewed it."""
+        is_older = self.judges_version < judges_version
+        return self.is_text_finding and is_older and not self.reviewed_by
 
     def other(self, side_id: str) -> str:
         """Return the id of the other side."""

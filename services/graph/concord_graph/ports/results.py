@@ -153,7 +153,7 @@ class ConflictsRecorded:
 
 @dataclass(frozen=True, slots=True)
 class ConflictsDismissed:
-    """How many conflicts were dismissed at once; how many are left for single reviews.
+    """How many conflicts were dismissed, or ended, at once; how many are left for single reviews.
 
     `is_complete`: False if more can be dismissed; then `left` is not counted yet.
     """

@@ -139,6 +139,11 @@ class Actions:
             context=request.context,
         )
 
+    def end_former_findings(
+        self, request: conflict_pb2.EndFormerFindingsRequest
+    ) -> Command[ConflictsDismissed]:
+        return partial(conflicts.end_former_findings, judges_version=request.judges_version)
+
     def revert_items(self, request: governed_pb2.RevertItemsRequest) -> Command[ItemsReverted]:
         wanted = [
             Reversion(item.id, item.revision, item.expected_revision) for item in request.items

@@ -134,6 +134,19 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
             is_complete=done.result.is_complete,
         )
 
+    async def EndFormerFindings(
+        self, request: conflict_pb2.EndFormerFindingsRequest, context: calls.Context
+    ) -> conflict_pb2.EndFormerFindingsResponse:
+        done = await calls.execute(
+            self._commands, request, self._actions.end_former_findings(request)
+        )
+        return calls.reply(
+            conflict_pb2.EndFormerFindingsResponse,
+            done,
+            ended_count=done.result.dismissed,
+            is_complete=done.result.is_complete,
+        )
+
     async def GetCheckSettings(
         self, request: conflict_pb2.GetCheckSettingsRequest, context: calls.Context
     ) -> conflict_pb2.GetCheckSettingsResponse:

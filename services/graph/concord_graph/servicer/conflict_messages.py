@@ -61,6 +61,7 @@ def _finding(message: conflict_pb2.Finding, field: str) -> Conflict:
         confidence=message.confidence,
         rule=message.rule,
         group_id=message.group_id,
+        judges_version=message.judges_version,
     )
 
 
@@ -111,6 +112,7 @@ def conflict(shown: ShownConflict) -> conflict_pb2.Conflict:
         is_text_finding=known.is_text_finding,
         group_id=known.group_id,
         session_id=known.session_id,
+        judges_version=known.judges_version,
     )
 
 

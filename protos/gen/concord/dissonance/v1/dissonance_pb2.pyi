@@ -571,6 +571,7 @@ class Verdict(_message.Message):
     ABSTENTION_FIELD_NUMBER: _builtins.int
     FIRST_SPANS_FIELD_NUMBER: _builtins.int
     SECOND_SPANS_FIELD_NUMBER: _builtins.int
+    UNSURE_FIELD_NUMBER: _builtins.int
     conflict_class: _conflict_pb2.ConflictClass.ValueType
     """How they disagree; unspecified = they do not, or every judge abstained."""
     older: _builtins.int
@@ -589,6 +590,8 @@ class Verdict(_message.Message):
     """Why every judge abstained; empty otherwise. "OUT_OF_TIME" = the caller's deadline came before the pair's
     turn.
     """
+    unsure: _builtins.bool
+    """True when a check would not record it, as its judge is not sure enough: `confidence` is below the bar of checks."""
     @_builtins.property
     def first_spans(self) -> _containers.RepeatedCompositeFieldContainer[_conflict_pb2.Span]:
         """Where the first disagrees."""
@@ -610,10 +613,11 @@ class Verdict(_message.Message):
         abstention: _builtins.str = ...,
         first_spans: _abc.Iterable[_conflict_pb2.Span] | None = ...,
         second_spans: _abc.Iterable[_conflict_pb2.Span] | None = ...,
+        unsure: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstention", b"abstention", "confidence", b"confidence", "conflict_class", b"conflict_class", "first_spans", b"first_spans", "judge", b"judge", "older", b"older", "rule", b"rule", "second_spans", b"second_spans", "severity", b"severity", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstention", b"abstention", "confidence", b"confidence", "conflict_class", b"conflict_class", "first_spans", b"first_spans", "judge", b"judge", "older", b"older", "rule", b"rule", "second_spans", b"second_spans", "severity", b"severity", "type", b"type", "unsure", b"unsure"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -424,6 +424,7 @@ class Conflict(_message.Message):
     IS_TEXT_FINDING_FIELD_NUMBER: _builtins.int
     GROUP_ID_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
+    JUDGES_VERSION_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id (UUIDv7), given by Concord."""
     conflict_class: Global___ConflictClass.ValueType
@@ -466,6 +467,8 @@ class Conflict(_message.Message):
     """
     session_id: _builtins.str
     """The session at whose end it was found; empty if it was found otherwise."""
+    judges_version: _builtins.int
+    """The version of dissonance's judges that found it, from 1; 0 = a caller, or judges that stated none."""
     @_builtins.property
     def first(self) -> Global___ConflictSide:
         """The side with the smaller id."""
@@ -512,10 +515,11 @@ class Conflict(_message.Message):
         is_text_finding: _builtins.bool = ...,
         group_id: _builtins.str = ...,
         session_id: _builtins.str = ...,
+        judges_version: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "first", b"first", "modify_time", b"modify_time", "resolution", b"resolution", "second", b"second"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "confidence", b"confidence", "conflict_class", b"conflict_class", "context", b"context", "contradicts_id", b"contradicts_id", "create_time", b"create_time", "etag", b"etag", "first", b"first", "group_id", b"group_id", "id", b"id", "is_text_finding", b"is_text_finding", "judge", b"judge", "modify_time", b"modify_time", "older_id", b"older_id", "resolution", b"resolution", "reviewed_by", b"reviewed_by", "rule", b"rule", "run_id", b"run_id", "second", b"second", "session_id", b"session_id", "severity", b"severity", "state", b"state", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "confidence", b"confidence", "conflict_class", b"conflict_class", "context", b"context", "contradicts_id", b"contradicts_id", "create_time", b"create_time", "etag", b"etag", "first", b"first", "group_id", b"group_id", "id", b"id", "is_text_finding", b"is_text_finding", "judge", b"judge", "judges_version", b"judges_version", "modify_time", b"modify_time", "older_id", b"older_id", "resolution", b"resolution", "reviewed_by", b"reviewed_by", "rule", b"rule", "run_id", b"run_id", "second", b"second", "session_id", b"session_id", "severity", b"severity", "state", b"state", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -541,6 +545,7 @@ class Finding(_message.Message):
     FIRST_SPANS_FIELD_NUMBER: _builtins.int
     SECOND_SPANS_FIELD_NUMBER: _builtins.int
     GROUP_ID_FIELD_NUMBER: _builtins.int
+    JUDGES_VERSION_FIELD_NUMBER: _builtins.int
     first_id: _builtins.str
     """One side: an edge or a memory."""
     first_etag: _builtins.str
@@ -565,6 +570,8 @@ class Finding(_message.Message):
     """The judge's rule or model version."""
     group_id: _builtins.str
     """Its group; empty = none."""
+    judges_version: _builtins.int
+    """The version of the judges, from 1; 0 = not stated."""
     @_builtins.property
     def first_spans(self) -> _containers.RepeatedCompositeFieldContainer[Global___Span]:
         """Where the first side disagrees, at most 16."""
@@ -590,10 +597,11 @@ class Finding(_message.Message):
         first_spans: _abc.Iterable[Global___Span] | None = ...,
         second_spans: _abc.Iterable[Global___Span] | None = ...,
         group_id: _builtins.str = ...,
+        judges_version: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "conflict_class", b"conflict_class", "first_etag", b"first_etag", "first_id", b"first_id", "first_spans", b"first_spans", "group_id", b"group_id", "judge", b"judge", "older_id", b"older_id", "rule", b"rule", "second_etag", b"second_etag", "second_id", b"second_id", "second_spans", b"second_spans", "severity", b"severity", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "conflict_class", b"conflict_class", "first_etag", b"first_etag", "first_id", b"first_id", "first_spans", b"first_spans", "group_id", b"group_id", "judge", b"judge", "judges_version", b"judges_version", "older_id", b"older_id", "rule", b"rule", "second_etag", b"second_etag", "second_id", b"second_id", "second_spans", b"second_spans", "severity", b"severity", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1174,6 +1182,64 @@ class DismissConflictsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DismissConflictsResponse: _TypeAlias = DismissConflictsResponse  # noqa: Y015
+
+@_typing.final
+class EndFormerFindingsRequest(_message.Message):
+    """Asks for findings of former judges to be ended."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    JUDGES_VERSION_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """The caller's id of this request, 1 to 128 characters."""
+    judges_version: _builtins.int
+    """The version of the judges of now: findings of text with a smaller one end."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        judges_version: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_judges_version", b"_judges_version", "judges_version", b"judges_version"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_judges_version", b"_judges_version", "judges_version", b"judges_version", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__judges_version: _TypeAlias = _typing.Literal["judges_version"]  # noqa: Y015
+    _WhichOneofArgType__judges_version: _TypeAlias = _typing.Literal["_judges_version", b"_judges_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__judges_version) -> _WhichOneofReturnType__judges_version | None: ...
+
+Global___EndFormerFindingsRequest: _TypeAlias = EndFormerFindingsRequest  # noqa: Y015
+
+@_typing.final
+class EndFormerFindingsResponse(_message.Message):
+    """What was ended."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ENDED_COUNT_FIELD_NUMBER: _builtins.int
+    IS_COMPLETE_FIELD_NUMBER: _builtins.int
+    TOKEN_FIELD_NUMBER: _builtins.int
+    ended_count: _builtins.int
+    """How many this request ended, at most 500."""
+    is_complete: _builtins.bool
+    """False when more of them are left for another request."""
+    token: _builtins.str
+    """Freshness token of this write."""
+    def __init__(
+        self,
+        *,
+        ended_count: _builtins.int = ...,
+        is_complete: _builtins.bool = ...,
+        token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ended_count", b"ended_count", "is_complete", b"is_complete", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EndFormerFindingsResponse: _TypeAlias = EndFormerFindingsResponse  # noqa: Y015
 
 @_typing.final
 class CheckSettings(_message.Message):

@@ -77,6 +77,11 @@ class ConflictServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissConflictsRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissConflictsResponse.FromString,
                 _registered_method=True)
+        self.EndFormerFindings = channel.unary_unary(
+                '/concord.graph.v1.ConflictService/EndFormerFindings',
+                request_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.EndFormerFindingsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.EndFormerFindingsResponse.FromString,
+                _registered_method=True)
         self.GetCheckSettings = channel.unary_unary(
                 '/concord.graph.v1.ConflictService/GetCheckSettings',
                 request_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.GetCheckSettingsRequest.SerializeToString,
@@ -151,6 +156,14 @@ class ConflictServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def EndFormerFindings(self, request, context):
+        """Ends the findings of text that former judges recorded and nobody has reviewed, for dissonance; at most 500 at once.
+        An ended conflict is no longer read, except as of before; judges of now may find its pair anew.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetCheckSettings(self, request, context):
         """Reads what the space lets checks record by themselves.
         """
@@ -202,6 +215,11 @@ def add_ConflictServiceServicer_to_server(servicer, server):
                     servicer.DismissConflicts,
                     request_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissConflictsRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissConflictsResponse.SerializeToString,
+            ),
+            'EndFormerFindings': grpc.unary_unary_rpc_method_handler(
+                    servicer.EndFormerFindings,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.EndFormerFindingsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.EndFormerFindingsResponse.SerializeToString,
             ),
             'GetCheckSettings': grpc.unary_unary_rpc_method_handler(
                     servicer.GetCheckSettings,
@@ -411,6 +429,33 @@ class ConflictService:
             '/concord.graph.v1.ConflictService/DismissConflicts',
             concord_dot_graph_dot_v1_dot_conflict__pb2.DismissConflictsRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_conflict__pb2.DismissConflictsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EndFormerFindings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ConflictService/EndFormerFindings',
+            concord_dot_graph_dot_v1_dot_conflict__pb2.EndFormerFindingsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_conflict__pb2.EndFormerFindingsResponse.FromString,
             options,
             channel_credentials,
             insecure,

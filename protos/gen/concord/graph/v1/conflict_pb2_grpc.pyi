@@ -59,6 +59,10 @@ class ConflictServiceStub:
     """Dismisses POTENTIAL conflicts that a run of a check recorded, or findings of text that a rule made or that are one
     group, at most 500 at once: all or nothing. Each is dismissed as by a review, and reopened alone.
     """
+    EndFormerFindings: _grpc.UnaryUnaryMultiCallable[_conflict_pb2.EndFormerFindingsRequest, _conflict_pb2.EndFormerFindingsResponse]
+    """Ends the findings of text that former judges recorded and nobody has reviewed, for dissonance; at most 500 at once.
+    An ended conflict is no longer read, except as of before; judges of now may find its pair anew.
+    """
     GetCheckSettings: _grpc.UnaryUnaryMultiCallable[_conflict_pb2.GetCheckSettingsRequest, _conflict_pb2.GetCheckSettingsResponse]
     """Reads what the space lets checks record by themselves."""
     SetCheckSettings: _grpc.UnaryUnaryMultiCallable[_conflict_pb2.SetCheckSettingsRequest, _conflict_pb2.SetCheckSettingsResponse]
@@ -94,6 +98,10 @@ class ConflictServiceAsyncStub(ConflictServiceStub):
     DismissConflicts: _aio.UnaryUnaryMultiCallable[_conflict_pb2.DismissConflictsRequest, _conflict_pb2.DismissConflictsResponse]  # type: ignore[assignment]
     """Dismisses POTENTIAL conflicts that a run of a check recorded, or findings of text that a rule made or that are one
     group, at most 500 at once: all or nothing. Each is dismissed as by a review, and reopened alone.
+    """
+    EndFormerFindings: _aio.UnaryUnaryMultiCallable[_conflict_pb2.EndFormerFindingsRequest, _conflict_pb2.EndFormerFindingsResponse]  # type: ignore[assignment]
+    """Ends the findings of text that former judges recorded and nobody has reviewed, for dissonance; at most 500 at once.
+    An ended conflict is no longer read, except as of before; judges of now may find its pair anew.
     """
     GetCheckSettings: _aio.UnaryUnaryMultiCallable[_conflict_pb2.GetCheckSettingsRequest, _conflict_pb2.GetCheckSettingsResponse]  # type: ignore[assignment]
     """Reads what the space lets checks record by themselves."""
@@ -169,6 +177,16 @@ class ConflictServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_conflict_pb2.DismissConflictsResponse, _abc.Awaitable[_conflict_pb2.DismissConflictsResponse]]:
         """Dismisses POTENTIAL conflicts that a run of a check recorded, or findings of text that a rule made or that are one
         group, at most 500 at once: all or nothing. Each is dismissed as by a review, and reopened alone.
+        """
+
+    @_abc_1.abstractmethod
+    def EndFormerFindings(
+        self,
+        request: _conflict_pb2.EndFormerFindingsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_conflict_pb2.EndFormerFindingsResponse, _abc.Awaitable[_conflict_pb2.EndFormerFindingsResponse]]:
+        """Ends the findings of text that former judges recorded and nobody has reviewed, for dissonance; at most 500 at once.
+        An ended conflict is no longer read, except as of before; judges of now may find its pair anew.
         """
 
     @_abc_1.abstractmethod

@@ -33,6 +33,7 @@ from concord_dissonance.domain import episodic, model_spend
 from concord_dissonance.domain.errors import PairStale
 from concord_dissonance.domain.sides import Kind, RelationRule
 from concord_dissonance.domain.statements import Finding, Statement, Versions
+from concord_dissonance.domain.verdicts import JUDGES
 from concord_dissonance.ports.calls import Clock
 
 GRAPH = "graph"
@@ -231,6 +232,16 @@ class GraphClient:
         """The states of all conflicts with a side among these items, by the versions judged."""
         found = await self._conflicts_in(space, (), item_ids)
         return {messages.versions(each): each.state for each in found}
+
+    async def end_former_findings(self, space: str) -> None:
+        """Ends what former judges found in texts and nobody has reviewed."""
+        is_complete = False
+        while not is_complete:
+            request = conflict_pb2.EndFormerFindingsRequest(
+                request_id=uuid4().hex, judges_version=JUDGES
+            )
+            reply = await self._call(space, self._conflicts.EndFormerFindings, request)
+            is_complete = reply.is_complete
 
     async def records_text(self, space: str) -> bool:
         """Whether the space asks checks that follow a write to record what they find in texts."""

@@ -20,7 +20,7 @@ from concord_dissonance.domain.sides import (
     TypedFact,
 )
 from concord_dissonance.domain.statements import Finding, Statement, Versions
-from concord_dissonance.domain.verdicts import Older, Verdict
+from concord_dissonance.domain.verdicts import JUDGES, Older, Verdict
 
 MOST_SPANS = 16
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
@@ -157,6 +157,7 @@ def finding(found: Finding) -> conflict_pb2.Finding:
         confidence=found.confidence,
         rule=found.rule,
         group_id=found.group_id,
+        judges_version=JUDGES,
     )
     verdict = found.verdict
     if verdict is None:

@@ -57,7 +57,7 @@ from concord_graph.usecases.write.conflicts import CONFLICT_ID, as_before
 from concord_graph.usecases.write.writer import Writer, written
 
 MOST_DISMISSED = 500
-"""Conflicts that one request dismisses."""
+"""Conflicts that one request dismisses or ends."""
 _BY_GOVERNANCE = frozenset({"ApplyGovernedChange", "PreviewChange"})
 """RPCs of governance: it calls them with the agent's consent, or for the agent's session."""
 
@@ -126,6 +126,21 @@ async def dismiss_conflicts(
         await _put(writer, entry, after, needs_consent=needs_consent)
         dismissed += 1
     return ConflictsDismissed(dismissed, left, is_complete=True)
+
+
+async def end_former_findings(writer: Writer, judges_version: int) -> ConflictsDismissed:
+    """End findings of text of judges before a version, at most `MOST_DISMISSED`.
+
+    No consent is needed: what judges alone found, they take back. A pair can be found anew.
+    """
+    potential = EntryFilter(ItemKind.CONFLICT, shelf=None, shelves=(ConflictState.POTENTIAL.name,))
+    found, _ = await writer.tx.entries(potential, Instant(0, FOREVER))
+    conflicts = [(entry, conflict_of(entry)) for entry in found]
+    former = [each for each in conflicts if each[1].is_former(judges_version)]
+    for entry, conflict in former[:MOST_DISMISSED]:
+        await writer.put_conflict(entry, conflict, deleted=True)
+    ended = min(len(former), MOST_DISMISSED)
+    return ConflictsDismissed(ended, 0, is_complete=ended == len(former))
 
 
 def _is_named(conflict: Conflict, rule: str, group_id: str) -> bool:

@@ -1,0 +1,65 @@
+"""What former judges found in texts ends when dissonance says so (D5)."""
+
+import pytest
+from concord.graph.v1 import conflict_pb2 as pb
+from concord_graph.usecases.items import conflicts
+from conflict_world import (
+    CONFIRM,
+    CREATED,
+    NUANCE,
+    POTENTIAL,
+    RECLASSIFY,
+    finding,
+    get,
+    listed,
+    record,
+    review,
+)
+from graph_world import Calls
+
+
+async def end_former(
+    home: Calls, judges_version: int, request_id: str = ""
+) -> pb.EndFormerFindingsResponse:
+    """End what judges before a version found in texts, as dissonance does."""
+    request = pb.EndFormerFindingsRequest(
+        request_id=request_id or home.request_id(), judges_version=judges_version
+    )
+    return await home.conflict.EndFormerFindings(request)
+
+
+async def test_what_former_judges_found_in_texts_ends(
+    home: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D5 Once, on record, in bounded requests; typed ones, reviewed ones, and those of the judges
+    of now stay; the pair can be found anew."""
+    monkeypatch.setattr(conflicts, "MOST_DISMISSED", 2)
+    added = [await home.add(f"memory {number}") for number in range(14)]
+    made = list(zip(added[::2], added[1::2], strict=True))
+    kept = await record(
+        home,
+        *(finding(*pair) for pair in made[:3]),
+        finding(*made[3], judge=pb.JUDGE_STRUCTURAL),
+        finding(*made[4], judges_version=5),
+        *(finding(*pair) for pair in made[5:]),
+    )
+    ids = [each.conflict_id for each in kept]
+    await review(home, await get(home, ids[5]), CONFIRM)
+    await review(home, await get(home, ids[6]), RECLASSIFY, conflict_class=NUANCE)
+    before = await get(home, ids[4])
+
+    ended = [await end_former(home, 5, f"once-{number}") for number in range(3)]
+
+    assert [(each.ended_count, each.is_complete) for each in ended] == [
+        (2, False), (1, True), (0, True),
+    ]  # fmt: skip
+    assert set(await listed(home)) == set(ids[3:])
+    assert before.judges_version == 5
+    assert [each.method for each in await home.operations(item_id=ids[0])] == [
+        "EndFormerFindings",
+        "RecordConflicts",
+    ]
+    assert await end_former(home, 5, "once-0") == ended[0]
+    (anew,) = await record(home, finding(*made[0], judges_version=5))
+    assert (anew.outcome, anew.state) == (CREATED, POTENTIAL)
+    assert anew.conflict_id not in ids
