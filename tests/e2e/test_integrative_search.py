@@ -3,6 +3,7 @@
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from concord.graph.v1 import conflict_pb2
@@ -12,7 +13,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Rules, Side
-from concord_dissonance.domain.verdicts import Abstention, Judge, Verdict
+from concord_dissonance.domain.verdicts import Abstention, Judge, Reason, Verdict
 from concord_dissonance.usecases import classify
 from concord_search.usecases import check_statements
 from dissonance_over_graph import Dissonant, dissonant
@@ -117,26 +118,28 @@ async def test_a_result_that_clashes_with_a_value_says_so(works: Dissonant, part
     assert not (await works.space().listed()).conflicts
 
 
-async def test_a_clash_that_a_judge_saw_in_words_is_listed_and_no_flag(
-    works: Dissonant, party: Party, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("change", [{"judge": Judge.LEXICAL}, {"reason": Reason.SUCCEEDED}])
+async def test_a_clash_that_is_no_typed_finding_is_listed_and_no_flag(
+    works: Dissonant, party: Party, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
 ) -> None:
-    """S6 D3 What was merely found in texts moves nothing, here as among recorded conflicts."""
+    """S6 D3 D4 What was merely found in texts, or what a check would not record, moves nothing,
+    here as among recorded conflicts."""
     await works.space().declare("LIVES_IN")
     await decided(party, "Ada", "LIVES_IN", "Berlin")
     fact = type_pb2.Fact(subject="Ada", relation="LIVES_IN", object="Paris")
     token = await fresh(works, "Ada lives in Paris", id="paris", facts=[fact])
 
-    def by_words(one: Side, other: Side, rules: Rules) -> Verdict | Abstention:
+    def changed(one: Side, other: Side, rules: Rules) -> Verdict | Abstention:
         said = judge(one, other, rules)
-        return replace(said, judge=Judge.LEXICAL) if isinstance(said, Verdict) else said
+        return replace(said, **change) if isinstance(said, Verdict) else said
 
-    monkeypatch.setattr(classify, "judge", by_words)
+    monkeypatch.setattr(classify, "judge", changed)
 
     reply = await asked(works, "where does Ada live", token, context_node="Ada")
 
     (result,) = [each for each in reply.results if each.memory.id == "paris"]
     assert [(each.statement, each.is_text_finding) for each in result.clashes] == [
-        ("Ada LIVES_IN Berlin", True)
+        ("Ada LIVES_IN Berlin", "judge" in change)
     ]
     assert not result.conflict_flag
 

@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import closing
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -11,8 +12,16 @@ from concord_chassis.call import deadline
 from concord_chassis.server.workers import Workers
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.domain.sides import Micros, Rules, Side
-from concord_dissonance.domain.verdicts import Abstained, Abstention, Verdict
-from concord_dissonance.servicer import incoming
+from concord_dissonance.domain.verdicts import (
+    Abstained,
+    Abstention,
+    ConflictClass,
+    Judge,
+    Older,
+    Reason,
+    Verdict,
+)
+from concord_dissonance.servicer import incoming, outgoing
 from concord_dissonance.usecases import classify
 from concord_dissonance.usecases.ask_models import AskModels
 from concord_models.budget import Budget, Cost
@@ -85,6 +94,16 @@ async def test_pairs_beyond_the_callers_time_are_left_and_named(
     ]
     assert coverage.is_degraded
     assert len(seen) == 2
+
+
+def test_what_a_check_would_not_record_is_marked() -> None:
+    """D4 An evolution that is settled already is a verdict, and no finding."""
+    sure = Verdict(ConflictClass.EVOLUTION, Judge.STRUCTURAL, Reason.LATER_STATE, 1.0, Older.FIRST)
+    settled = replace(sure, reason=Reason.SUCCEEDED)
+    none = Verdict(ConflictClass.NONE, Judge.STRUCTURAL, Reason.SAME_VALUE, 1.0)
+    said = [sure, settled, none, Abstention(Abstained.UNSURE)]
+
+    assert [outgoing.verdict(each).unsure for each in said] == [False, True, False, False]
 
 
 def fact(name: str) -> type_pb2.Fact:

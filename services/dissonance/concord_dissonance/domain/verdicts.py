@@ -126,6 +126,11 @@ class Verdict:
     """The ranges of the first side's text that show it."""
     second: tuple[Span, ...] = ()
 
+    @property
+    def is_finding(self) -> bool:
+        """Whether a check records it: the two disagree, and nothing has settled that yet."""
+        return self.conflict is not ConflictClass.NONE and self.reason is not Reason.SUCCEEDED
+
     def swapped(self) -> "Verdict":
         """Return the verdict on the same pair in the other order."""
         return replace(self, older=_SWAPPED[self.older], first=self.second, second=self.first)

@@ -42,6 +42,7 @@ def verdict(said: Verdict | Abstention) -> pb.Verdict:
     add_verdict(message, said)
     if said.conflict is not ConflictClass.NONE:
         message.conflict_class = enum_number(conflict_pb2, "CONFLICT_CLASS", said.conflict)
+        message.unsure = not said.is_finding
     if said.older is not Older.NEITHER:
         message.older = 1 if said.older is Older.FIRST else 2
     return message

@@ -12,12 +12,7 @@ from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.nearness import NEAR, Near
 from concord_dissonance.domain.sides import Kind, Rules, Side, read_all
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
-from concord_dissonance.domain.verdicts import (
-    Abstention,
-    ConflictClass,
-    Reason,
-    Verdict,
-)
+from concord_dissonance.domain.verdicts import Abstention, Verdict
 from concord_dissonance.usecases.ask_models import AskModels
 
 CHUNK = 250
@@ -107,5 +102,5 @@ def note(exam: Examination, one: Statement, other: Statement, said: Verdict | Ab
         return
     exam.coverage.judged += 1
     exam.coverage.judged_by[said.judge.name] += 1
-    if said.conflict is not ConflictClass.NONE and said.reason is not Reason.SUCCEEDED:
+    if said.is_finding:
         exam.findings.append(Finding(one, other, said))

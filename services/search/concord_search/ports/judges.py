@@ -22,12 +22,14 @@ class Compared:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """How two texts disagree: the contract's class, 0 where they do not; `judged` says whether a
-    judge decided, `is_of_text` whether it went by words: typed facts are compared exactly."""
+    judge decided, `is_of_text` whether it went by words: typed facts are compared exactly. A check
+    would not record what is `unsure`."""
 
     conflict_class: int
     confidence: float
     judged: bool
     is_of_text: bool
+    unsure: bool = False
 
 
 class CheckStatus(Enum):

@@ -154,8 +154,7 @@ def _add_integrative_result(
         vector_similarity=found.cosine,
         confidence=_band(found.certainty.band),
         potential_conflicts=_conflicts(found),
-        # as with recorded conflicts: what was merely found in texts is shown, and moves nothing
-        conflict_flag=not all(each.is_text_finding for each in result.clashes),
+        conflict_flag=any(each.is_flagged for each in result.clashes),
         clashes=[
             search_pb2.StatementClash(
                 edge_id=each.statement.edge_id,

@@ -38,13 +38,19 @@ class Check:
 class Clash:
     """A statement that contradicts a result, the contract's conflict class, and the confidence.
 
-    `is_text_finding`: a judge saw it in the words alone.
+    `is_text_finding`: a judge saw it in the words alone. `unsure`: a check would not record it.
     """
 
     statement: Statement
     conflict_class: int
     confidence: float
     is_text_finding: bool
+    unsure: bool
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether it counts: what was merely found in texts is shown, and moves nothing."""
+        return not self.is_text_finding and not self.unsure
 
 
 class CheckStatements:
@@ -84,6 +90,7 @@ class CheckStatements:
                         verdict.conflict_class,
                         verdict.confidence,
                         verdict.is_of_text,
+                        verdict.unsure,
                     )
                 )
         judged = sum(each.judged for each in said.verdicts)

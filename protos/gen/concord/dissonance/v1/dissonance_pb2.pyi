@@ -591,7 +591,7 @@ class Verdict(_message.Message):
     turn.
     """
     unsure: _builtins.bool
-    """True when a check would not record it, as its judge is not sure enough: `confidence` is below the bar of checks."""
+    """True when a check would not record it, e.g. of an EVOLUTION whose former value had ended when the other began."""
     @_builtins.property
     def first_spans(self) -> _containers.RepeatedCompositeFieldContainer[_conflict_pb2.Span]:
         """Where the first disagrees."""

@@ -965,7 +965,7 @@ class IntegrativeResult(_message.Message):
     """How certain it is."""
     conflict_flag: _builtins.bool
     """True when it clashes with a constitutive statement as typed facts do, as far as the check came. A clash that
-    was merely found in texts is listed, and is no flag.
+    was merely found in texts, or that a check would not record, is listed and is no flag.
     """
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:

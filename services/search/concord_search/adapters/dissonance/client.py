@@ -52,6 +52,7 @@ def _verdict(said: pb.Verdict) -> Verdict:
         said.confidence,
         judged=bool(said.judge),
         is_of_text=said.judge != conflict_pb2.JUDGE_STRUCTURAL,
+        unsure=said.unsure,
     )
 
 
