@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 import pytest
 import pytest_asyncio
 from concord.dissonance.v1 import dissonance_pb2 as pb
+from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, memory_pb2
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
@@ -222,6 +223,30 @@ async def test_a_run_is_dismissed_whole(works: Dissonant) -> None:
     assert states.pop(other.id) == POTENTIAL
     assert set(states.values()) == {DISMISSED}
     assert {each.id for each in (await home.detect()).conflicts} == {other.id}
+
+
+async def test_a_template_is_one_finding_that_moves_nothing(works: Dissonant, party: Party) -> None:
+    """D3 V9 UNDECIDED: in the lists of conflicts, in no search and no briefing; the check counts
+    the rest of its pairs. What else is found about such a memory is shown alone."""
+    home = works.space()
+    lines = [f"The backup of the store is {size} GB large." for size in (3, 5, 8, 9)]
+    for line in (f"{lines[0]} {OPEN}", *lines[1:], CLOSED):
+        await home.add(line)
+    run = await home.detect()
+    found = await search(works, home, "backup of the store")
+    briefing = await party.proposals.GetBriefing(proposal_pb2.GetBriefingRequest())
+    by_rule = {each.rule: each for each in (await home.listed()).conflicts}
+
+    template = by_rule["template"]
+    assert {each.rule for each in run.conflicts} == {"template", "negation"}
+    assert run.summary.coverage.skipped["TEMPLATE"] == 5
+    assert template.conflict_class == conflict_pb2.CONFLICT_CLASS_UNDECIDED
+    assert template.group_id
+    assert [len(each.spans) for each in (template.first, template.second)] == [1, 1]
+    shown = [each.conflict_id for result in found.results for each in result.potential_conflicts]
+    assert set(shown) == {by_rule["negation"].id}
+    assert briefing.potential_count == 1
+    assert [each.conflict_id for each in briefing.conflicts] == [by_rule["negation"].id]
 
 
 async def test_a_group_is_dismissed_and_a_later_finding_joins_it(works: Dissonant) -> None:

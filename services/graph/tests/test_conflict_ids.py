@@ -1,7 +1,19 @@
 """Open conflicts by id wherever their sides are read (D5)."""
 
 from concord.graph.v1 import memory_pb2
-from conflict_world import CONFIRM, DISMISS, finding, get, record, recorded, review
+from conflict_world import (
+    CONFIRM,
+    CONTRADICTION,
+    DISMISS,
+    RECLASSIFY,
+    UNDECIDED,
+    finding,
+    get,
+    listed,
+    record,
+    recorded,
+    review,
+)
 from graph_world import Calls, World, known_at, micros
 
 
@@ -28,6 +40,18 @@ async def test_an_edge_names_its_open_conflicts_wherever_it_is_read(home: Calls)
     assert list((await home.get_edge(one.id)).conflict_ids) == [kept.id]
     assert list((await home.get_triple("Ada", "LIVES_IN", "Köln")).conflict_ids) == [kept.id]
     assert [list(each.edge.conflict_ids) for each in (*near, *far)] == [[kept.id]] * 4
+
+
+async def test_what_no_judge_could_decide_is_named_nowhere(home: Calls) -> None:
+    """D3 UNDECIDED stands in lists of conflicts alone, until somebody says what it is."""
+    one, other = await home.add("a"), await home.add("b")
+    kept = await recorded(home, one, other, conflict_class=UNDECIDED)
+    before = await home.get(one.id)
+    await review(home, kept, RECLASSIFY, conflict_class=CONTRADICTION)
+
+    assert await listed(home, item_ids=[one.id]) == [kept.id]
+    assert list(before.conflict_ids) == []
+    assert list((await home.get(one.id)).conflict_ids) == [kept.id]
 
 
 async def test_what_is_no_longer_open_is_not_named(home: Calls, live: World) -> None:

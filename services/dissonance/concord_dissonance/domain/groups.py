@@ -15,13 +15,13 @@ Place = tuple[str, str]
 
 
 def grouped(findings: Sequence[Finding], known: Mapping[Place, str]) -> list[Finding]:
-    """Return the findings in their order, those of text with their groups.
+    """Return the findings in their order, those of text with their groups. Templates have one.
 
     `known`: the groups of findings that are recorded and open. A finding that shares a statement
     with one of these joins its group; a new group is named after its rule and the smallest id in
     it, so that a repeated run names it alike.
     """
-    of_text = [each for each in findings if each.is_of_text]
+    of_text = [each for each in findings if each.is_of_text and not each.group_id]
     roots = _roots((each.rule, each.first.id, each.second.id) for each in of_text)
     joined: dict[Place, str] = {}
     for place, root in roots.items():
@@ -32,8 +32,10 @@ def grouped(findings: Sequence[Finding], known: Mapping[Place, str]) -> list[Fin
         root = roots[each.rule, each.first.id]
         return joined.get(root) or _named(root)
 
+    ungrouped = {id(each) for each in of_text}
     return [
-        replace(each, group_id=group_of(each)) if each.is_of_text else each for each in findings
+        replace(each, group_id=group_of(each)) if id(each) in ungrouped else each
+        for each in findings
     ]
 
 

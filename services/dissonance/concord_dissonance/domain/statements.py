@@ -54,7 +54,7 @@ class Finding:
     verdict: Verdict | None
     overlap: float = 0.0
     group_id: str = ""
-    """The findings of text that it belongs to, once it is recorded."""
+    """The findings of text that it belongs to: of a template at once, else once it is recorded."""
 
     @property
     def is_of_text(self) -> bool:

@@ -22,6 +22,8 @@ class ConflictClass(Enum):
     """Both claim to hold now, and cannot."""
     NUANCE = "nuance"
     """A tension that may stand."""
+    UNDECIDED = "undecided"
+    """Flagged, and nobody could say how: it stands in lists of conflicts alone."""
     NONE = "none"
     """They agree, say the same, or can both hold."""
 
@@ -82,6 +84,8 @@ class Reason(Enum):
     EXCLUSIVE_WORDS = "words of which only one can hold"
     WORDS_OF_CHANGE = "words of change, and one side is later"
     RESTATED = "the same source said it anew later"
+    UNKNOWN_VALUES = "they say the same but for two amounts that cannot be compared"
+    TEMPLATE = "a frame that stands in more than three memories"
     MODEL = "a model's judgement"
 
     @property

@@ -9,10 +9,12 @@ from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.domain import candidates
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.judges.judging import judge
+from concord_dissonance.domain.judges.uncompared import uncompared
 from concord_dissonance.domain.nearness import NEAR, Near
 from concord_dissonance.domain.sides import Kind, Rules, Side, read_all
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
-from concord_dissonance.domain.verdicts import Abstention, Verdict
+from concord_dissonance.domain.templates import without_templates
+from concord_dissonance.domain.verdicts import Abstained, Abstention, Verdict
 from concord_dissonance.usecases.ask_models import AskModels
 
 CHUNK = 250
@@ -70,6 +72,11 @@ class Examine:
             for pair, each in zip(chunk, await self._models(asking, sides, said), strict=True):
                 note(exam, *pair, each)
             yield min(1.0, (start + CHUNK) / len(pairs))
+        exam.findings, left_out = await self._workers.run(
+            without_templates, exam.findings, memories
+        )
+        if left_out:
+            exam.coverage.skipped["TEMPLATE"] = left_out
         exam.findings.sort(key=lambda each: (-each.confidence, each.first.id, each.second.id))
 
     async def _similar(self, exam: Examination, memories: Sequence[Statement]) -> Near:
@@ -96,6 +103,9 @@ def note(exam: Examination, one: Statement, other: Statement, said: Verdict | Ab
     """Count a verdict or abstention, and keep a finding if the statements disagree."""
     if isinstance(said, Abstention):
         exam.coverage.abstained[said.reason.name] += 1
+        if said.reason is Abstained.TOO_DIFFERENT and (flag := uncompared(one.side, other.side)):
+            exam.findings.append(Finding(one, other, flag))
+            return
         overlap = candidates.concept_overlap(one, other)
         if overlap > candidates.LEAST_OVERLAP:
             exam.findings.append(Finding(one, other, None, overlap))

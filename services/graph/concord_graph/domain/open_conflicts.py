@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from concord_graph.domain.conflicts import ConflictState, Judge, is_text_finding
+from concord_graph.domain.conflicts import ConflictClass, ConflictState, Judge, is_text_finding
 
 MOST_OPEN = 20
 """How many of its open conflicts an item shows."""
@@ -19,6 +19,7 @@ class OpenConflict(NamedTuple):
     conflict_id: str
     state: str
     judge: int
+    conflict_class: int
 
 
 class OpenConflicts(NamedTuple):
@@ -29,9 +30,13 @@ class OpenConflicts(NamedTuple):
 
 
 def by_item(found: Iterable[OpenConflict]) -> Mapping[str, OpenConflicts]:
-    """Return the open conflicts of each item; a text finding puts none at risk."""
+    """Return the open conflicts of each item; a text finding puts none at risk.
+
+    What is UNDECIDED stands in lists of conflicts alone.
+    """
     of_item: dict[str, OpenConflicts] = {}
-    for each in sorted(found, reverse=True):
+    decided = (each for each in found if each.conflict_class != ConflictClass.UNDECIDED)
+    for each in sorted(decided, reverse=True):
         known = of_item.get(each.item_id, OpenConflicts())
         is_risk = not is_text_finding(ConflictState[each.state], Judge(each.judge))
         ids = (*known.ids, each.conflict_id)[:MOST_OPEN]

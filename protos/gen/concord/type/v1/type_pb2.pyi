@@ -654,7 +654,7 @@ class Edge(_message.Message):
 
     @_builtins.property
     def conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ids of its open conflicts (POTENTIAL or CONFIRMED), at most 20, newest first. Output only."""
+        """Ids of its open conflicts (POTENTIAL or CONFIRMED, and not UNDECIDED), at most 20, newest first. Output only."""
 
     def __init__(
         self,
@@ -1093,7 +1093,7 @@ class Memory(_message.Message):
 
     @_builtins.property
     def conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ids of its open conflicts (POTENTIAL or CONFIRMED), at most 20, newest first. Output only."""
+        """Ids of its open conflicts (POTENTIAL or CONFIRMED, and not UNDECIDED), at most 20, newest first. Output only."""
 
     @_builtins.property
     def health(self) -> Global___Health:

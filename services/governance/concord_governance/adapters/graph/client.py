@@ -46,6 +46,12 @@ SCOPES = frozenset(
 )
 _TRANSIENT = TRANSIENT | {grpc.StatusCode.DATA_LOSS}
 _ROLLED_BACK = "ERROR_REASON_GRAPH_ROLLED_BACK"
+_DECIDED = (
+    conflict_pb2.CONFLICT_CLASS_EVOLUTION,
+    conflict_pb2.CONFLICT_CLASS_CONTRADICTION,
+    conflict_pb2.CONFLICT_CLASS_NUANCE,
+)
+"""What no judge could decide stands in lists of conflicts alone."""
 _NO_ETAGS: Mapping[str, str] = MappingProxyType({})
 
 T = TypeVar("T")
@@ -107,7 +113,9 @@ class GraphClient:
     async def _conflicts_in(
         self, space: str, state: conflict_pb2.ConflictState.ValueType, size: int
     ) -> conflict_pb2.ListConflictsResponse:
-        request = conflict_pb2.ListConflictsRequest(states=[state], page_size=size)
+        request = conflict_pb2.ListConflictsRequest(
+            states=[state], classes=_DECIDED, page_size=size
+        )
         return await self._call(self._conflicts.ListConflicts, request, space)
 
     async def apply(

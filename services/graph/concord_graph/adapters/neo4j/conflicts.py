@@ -39,8 +39,9 @@ class ConflictReads(SpaceTransaction):
         asked = [{"record": record, "id": item_id} for item_id in ids]
         rows = await self.ask(_open(known_at(record)), asked=asked, states=_STATES)
         return by_item(
-            OpenConflict(rank, item_id, conflict_id, state, json.loads(body)["judge"])
+            OpenConflict(rank, item_id, conflict_id, state, said["judge"], said["conflict_class"])
             for rank, item_id, conflict_id, state, body in rows
+            for said in (json.loads(body),)
         )
 
     async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:

@@ -104,7 +104,8 @@ def open_at(now: bool) -> str:
         f" AND x.kind = {_CONFLICT} AND x.second_id > '' AND {revisions.live('x', now)}"
     )
     return " UNION ALL ".join(
-        f"SELECT t.rank, t.{side}, t.id, t.shelf, t.body ->> '$.judge' FROM json_each(:ids) i"
+        f"SELECT t.rank, t.{side}, t.id, t.shelf, t.body ->> '$.judge',"
+        " t.body ->> '$.conflict_class' FROM json_each(:ids) i"
         f" CROSS JOIN entry t INDEXED BY {index} ON t.space = :space AND t.kind = {_CONFLICT}"
         f" AND t.{side} = i.value"
         f" AND {revisions.live('t', now)} AND {_OPEN}"

@@ -64,6 +64,12 @@ MOST_SOURCES = 100
 MOST_ID_CHARACTERS = 128
 _READING = frozenset({"memory:read", "graph:read"})
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
+_DECIDED = (
+    conflict_pb2.CONFLICT_CLASS_EVOLUTION,
+    conflict_pb2.CONFLICT_CLASS_CONTRADICTION,
+    conflict_pb2.CONFLICT_CLASS_NUANCE,
+)
+"""What no judge could decide stands in lists of conflicts alone."""
 _TRANSIENT = TRANSIENT | {grpc.StatusCode.ABORTED}
 
 T = TypeVar("T")
@@ -262,7 +268,11 @@ class GraphClient:
     ) -> Mapping[str, Sequence[OpenConflict]]:
         call = self._conflicts.ListConflicts(
             conflict_pb2.ListConflictsRequest(
-                states=_OPEN, item_ids=ids, as_of=messages.as_of(as_of), page_size=MOST_CONFLICTS
+                states=_OPEN,
+                classes=_DECIDED,
+                item_ids=ids,
+                as_of=messages.as_of(as_of),
+                page_size=MOST_CONFLICTS,
             ),
             metadata=self._reading(space),
         )
