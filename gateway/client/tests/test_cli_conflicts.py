@@ -46,6 +46,9 @@ def test_a_conflict_is_shown_wherever_its_sides_are(
     assert "is shut." in shown
     assert "confirmed" in shown
     assert conflict in concord.done("conflicts", "--item", second)
+    number = concord.reply(GetConflictResponse, "conflict", conflict).conflict.number
+    assert f"\n{number} " in concord.done("conflicts", "--item", second)
+    assert concord.done("conflict", str(number)) == shown
     assert conflict in concord.done("get", first)
     assert f"conflict with {second}" in concord.done("lineage", first)
     assert f"{second} says otherwise" in concord.done("search", f"bridge of {first}")

@@ -1,6 +1,8 @@
 """Open conflicts by id wherever their sides are read (D5)."""
 
+from concord.graph.v1 import conflict_pb2 as pb
 from concord.graph.v1 import memory_pb2
+from concord.type.v1 import type_pb2
 from conflict_world import (
     CONFIRM,
     CONTRADICTION,
@@ -12,6 +14,8 @@ from conflict_world import (
     listed,
     record,
     recorded,
+    reopen,
+    resolve,
     review,
 )
 from graph_world import Calls, World, known_at, micros
@@ -40,6 +44,27 @@ async def test_an_edge_names_its_open_conflicts_wherever_it_is_read(home: Calls)
     assert list((await home.get_edge(one.id)).conflict_ids) == [kept.id]
     assert list((await home.get_triple("Ada", "LIVES_IN", "Köln")).conflict_ids) == [kept.id]
     assert [list(each.edge.conflict_ids) for each in (*near, *far)] == [[kept.id]] * 4
+
+
+async def test_a_number_stands_for_the_id(home: Calls) -> None:
+    """D5 Wherever a request names a conflict; each has its own, and keeps it."""
+    one, other, third = [await home.add(word) for word in "abc"]
+    first, second = await record(home, finding(one, other), finding(one, third))
+    conflict = await get(home, str(first.number))
+    by_number = pb.Conflict(id=str(first.number), etag=conflict.etag)
+    resolved = (await resolve(home, by_number, CONTRADICTION, superseded_id=one.id)).conflict
+    lineage = await home.get_edge(resolved.resolution.record_id)
+    back = await reopen(home, pb.Conflict(id=str(first.number), etag=resolved.etag))
+    by_number.etag = back.etag
+    reviewed = (await review(home, by_number, DISMISS)).conflict
+
+    assert first.number != second.number
+    assert {conflict.id, resolved.id, back.id, reviewed.id} == {first.conflict_id}
+    assert {conflict.number, resolved.number, reviewed.number} == {first.number}
+    assert lineage.properties["conflict_id"] == first.conflict_id
+    for name in (str(second.number + 1), "9" * 30):
+        unknown = await home.conflict.GetConflict(pb.GetConflictRequest(id=name))
+        assert unknown.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
 
 
 async def test_what_no_judge_could_decide_is_named_nowhere(home: Calls) -> None:

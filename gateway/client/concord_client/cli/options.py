@@ -19,7 +19,7 @@ InSessionOption = Annotated[
     str,
     typer.Option("--session", help="Session id: its results count as read together in it."),
 ]
-ConflictArgument = Annotated[str, typer.Argument(metavar="ID", help="A conflict's id.")]
+ConflictArgument = Annotated[str, typer.Argument(metavar="ID", help="A conflict's number or id.")]
 EtagOption = Annotated[
     str,
     typer.Option(help="Only if it still has this etag, as `concord get` shows it."),

@@ -15,6 +15,7 @@ ConflictState: TypeAlias = Literal["POTENTIAL", "CONFIRMED", "DISMISSED", "EXCEP
 class Conflict:
     """Two items that disagree, as its `etag` names it.
 
+    `number`: short, and taken in place of the id, in decimal; 0 if it was not recorded.
     `older_id`: of an evolution, the side that was true earlier; `run_id`: the check that recorded
     it; `group_id`: the findings in texts that it belongs to; `context`: why it was reviewed as it
     was, by `reviewed_by`. `etag`: "" in a check's result.
@@ -36,6 +37,7 @@ class Conflict:
     reviewed_by: str
     context: str
     etag: str
+    number: int
 
 
 @dataclass(frozen=True, slots=True)

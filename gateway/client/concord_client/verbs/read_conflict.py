@@ -27,6 +27,7 @@ def conflict(read: conflict_pb2.Conflict) -> things.Conflict:
         reviewed_by=read.reviewed_by,
         context=read.context,
         etag=read.etag,
+        number=read.number,
     )
 
 

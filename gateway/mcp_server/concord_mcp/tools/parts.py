@@ -56,6 +56,7 @@ EDGE: Shape = {
 
 CONFLICT: Shape = {
     "id": "id",
+    "number": "number",
     "class": "conflict_class",
     "state": "state",
     "first": ("first", {"id": "id", "says": "statement"}),

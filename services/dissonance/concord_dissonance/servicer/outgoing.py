@@ -137,6 +137,7 @@ def conflict(found: Found) -> conflict_pb2.Conflict:
     if recorded is not None and found.is_recorded:
         message.id = recorded.conflict_id
         message.state = recorded.state
+        message.number = recorded.number
         message.run_id = recorded.run_id
         message.group_id = found.finding.group_id
         message.is_text_finding &= recorded.state == conflict_pb2.CONFLICT_STATE_POTENTIAL

@@ -54,6 +54,7 @@ class Reviews:
         conflict = await self._callers.conflict(who, asked)
         if conflict is None:
             raise ItemUnknown(decision.conflict_id)
+        decision.conflict_id = conflict.id  # not its number: proposals are found by it
         is_newest = not decision.etag
         decision.etag = decision.etag or conflict.etag
         sides = (conflict.first, conflict.second)

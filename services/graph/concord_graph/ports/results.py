@@ -136,12 +136,13 @@ class FindingOutcome(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A finding's outcome, with id, state and run of its pair's conflict; "" and None without."""
+    """A finding's outcome, with id, state, run and number of its pair's conflict, if it has one."""
 
     outcome: FindingOutcome
     conflict_id: str = ""
     state: ConflictState | None = None
     run_id: str = ""
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,7 @@ def recorded(finding_: Recorded) -> conflict_pb2.RecordedFinding:
         conflict_id=finding_.conflict_id,
         state=int(finding_.state or 0),  # type: ignore[arg-type] # numbers are the contract's
         run_id=finding_.run_id,
+        number=finding_.number,
     )
 
 
@@ -113,6 +114,7 @@ def conflict(shown: ShownConflict) -> conflict_pb2.Conflict:
         group_id=known.group_id,
         session_id=known.session_id,
         judges_version=known.judges_version,
+        number=entry.rank,
     )
 
 

@@ -108,7 +108,8 @@ def listed(
         number = (proposals or {}).get(each.id, 0)
         sides = [shortened(side.statement, _MOST_SHOWN) for side in _in_time(each)]
         parts = [
-            text(each.id or "not recorded", "bold"),
+            text(str(each.number or "not recorded"), "bold"),
+            *((text(each.id, "dim"),) if each.id else ()),
             text(f"{state_of(each)} {_class(each.conflict_class)}, {each.confidence:.2f} sure"),
             *((text(f"proposal {number}"),) if number else ()),
         ]
@@ -120,7 +121,8 @@ def whole(conflict: conflict_pb2.Conflict) -> list[RenderableType]:
     """A conflict with both sides, its judge, and its resolution."""
     judge = word(conflict_pb2.Judge, conflict.judge)
     pairs = [
-        ("conflict", conflict.id),
+        ("conflict", f"{conflict.number}"),
+        ("id", conflict.id),
         ("state", state_of(conflict)),
         ("class", _class(conflict.conflict_class)),
         ("about", word(conflict_pb2.ConflictType, conflict.type)),
@@ -141,7 +143,7 @@ def whole(conflict: conflict_pb2.Conflict) -> list[RenderableType]:
     if conflict.HasField("resolution"):
         parts.append(_resolution(conflict.resolution))
     elif conflict.state == conflict_pb2.CONFLICT_STATE_POTENTIAL:
-        hint = f"Review conflict? concord confirm|dismiss|except|resolve {conflict.id}"
+        hint = f"Review conflict? concord confirm|dismiss|except|resolve {conflict.number}"
         parts.append(text(hint, "dim"))
     return parts
 
@@ -154,7 +156,9 @@ def decided(reply: Reply) -> list[RenderableType]:
             f"Look at it: concord review {reply.proposal_number}"
         )
         return [text(said)]
-    line = text(f"{state_of(reply.conflict).capitalize()} ").append(reply.conflict.id, "bold")
+    line = text(f"{state_of(reply.conflict).capitalize()} ").append(
+        str(reply.conflict.number), "bold"
+    )
     parts: list[RenderableType] = [line]
     if gone := reply.conflict.resolution.superseded_id:
         parts.append(text(f"{gone} gave way to {reply.conflict.resolution.superseding_id}."))

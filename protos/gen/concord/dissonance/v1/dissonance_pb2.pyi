@@ -935,7 +935,7 @@ class ReviewConflictRequest(_message.Message):
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     conflict_id: _builtins.str
-    """Which conflict."""
+    """Which conflict, by id, or by number in decimal."""
     etag: _builtins.str
     """The version that was reviewed; empty = the newest."""
     action: Global___ReviewAction.ValueType
@@ -1098,7 +1098,7 @@ class ResolveDissonanceRequest(_message.Message):
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     conflict_id: _builtins.str
-    """A conflict."""
+    """A conflict, by id, or by number in decimal."""
     resolution_type: _conflict_pb2.ConflictClass.ValueType
     """The class that the conflict is resolved as: EVOLUTION, CONTRADICTION or NUANCE."""
     superseded_id: _builtins.str

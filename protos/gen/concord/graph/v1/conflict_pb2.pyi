@@ -425,6 +425,7 @@ class Conflict(_message.Message):
     GROUP_ID_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
     JUDGES_VERSION_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id (UUIDv7), given by Concord."""
     conflict_class: Global___ConflictClass.ValueType
@@ -469,6 +470,8 @@ class Conflict(_message.Message):
     """The session at whose end it was found; empty if it was found otherwise."""
     judges_version: _builtins.int
     """The version of dissonance's judges that found it, from 1; 0 = a caller, or judges that stated none."""
+    number: _builtins.int
+    """Its number in the space: that of the change that first recorded it. Requests take it, in decimal, for the id."""
     @_builtins.property
     def first(self) -> Global___ConflictSide:
         """The side with the smaller id."""
@@ -516,10 +519,11 @@ class Conflict(_message.Message):
         group_id: _builtins.str = ...,
         session_id: _builtins.str = ...,
         judges_version: _builtins.int = ...,
+        number: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "first", b"first", "modify_time", b"modify_time", "resolution", b"resolution", "second", b"second"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "confidence", b"confidence", "conflict_class", b"conflict_class", "context", b"context", "contradicts_id", b"contradicts_id", "create_time", b"create_time", "etag", b"etag", "first", b"first", "group_id", b"group_id", "id", b"id", "is_text_finding", b"is_text_finding", "judge", b"judge", "judges_version", b"judges_version", "modify_time", b"modify_time", "older_id", b"older_id", "resolution", b"resolution", "reviewed_by", b"reviewed_by", "rule", b"rule", "run_id", b"run_id", "second", b"second", "session_id", b"session_id", "severity", b"severity", "state", b"state", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "confidence", b"confidence", "conflict_class", b"conflict_class", "context", b"context", "contradicts_id", b"contradicts_id", "create_time", b"create_time", "etag", b"etag", "first", b"first", "group_id", b"group_id", "id", b"id", "is_text_finding", b"is_text_finding", "judge", b"judge", "judges_version", b"judges_version", "modify_time", b"modify_time", "number", b"number", "older_id", b"older_id", "resolution", b"resolution", "reviewed_by", b"reviewed_by", "rule", b"rule", "run_id", b"run_id", "second", b"second", "session_id", b"session_id", "severity", b"severity", "state", b"state", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -653,6 +657,7 @@ class RecordedFinding(_message.Message):
     CONFLICT_ID_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
     RUN_ID_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
     outcome: Global___FindingOutcome.ValueType
     """What became of it."""
     conflict_id: _builtins.str
@@ -661,6 +666,8 @@ class RecordedFinding(_message.Message):
     """Its state."""
     run_id: _builtins.str
     """The run that recorded this version of it."""
+    number: _builtins.int
+    """Its number."""
     def __init__(
         self,
         *,
@@ -668,10 +675,11 @@ class RecordedFinding(_message.Message):
         conflict_id: _builtins.str = ...,
         state: Global___ConflictState.ValueType = ...,
         run_id: _builtins.str = ...,
+        number: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict_id", b"conflict_id", "outcome", b"outcome", "run_id", b"run_id", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict_id", b"conflict_id", "number", b"number", "outcome", b"outcome", "run_id", b"run_id", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -715,7 +723,7 @@ class GetConflictRequest(_message.Message):
     PAIR_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """By id."""
+    """By id, or by number in decimal."""
     @_builtins.property
     def pair(self) -> Global___ConflictPair:
         """By its two sides, in any order."""
@@ -897,7 +905,7 @@ class ReviewConflictRequest(_message.Message):
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     conflict_id: _builtins.str
-    """Which conflict."""
+    """Which conflict, by id, or by number in decimal."""
     etag: _builtins.str
     """The conflict's current etag."""
     decision: Global___ReviewDecision.ValueType
@@ -976,7 +984,7 @@ class ResolveConflictRequest(_message.Message):
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     conflict_id: _builtins.str
-    """Which conflict."""
+    """Which conflict, by id, or by number in decimal."""
     etag: _builtins.str
     """The conflict's current etag."""
     resolution_type: Global___ConflictClass.ValueType
@@ -1055,7 +1063,7 @@ class ReopenConflictRequest(_message.Message):
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     conflict_id: _builtins.str
-    """Which conflict."""
+    """Which conflict, by id, or by number in decimal."""
     etag: _builtins.str
     """The conflict's current etag."""
     def __init__(

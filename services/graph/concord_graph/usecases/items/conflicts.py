@@ -53,6 +53,7 @@ from concord_graph.ports import (
 )
 from concord_graph.usecases.items.lineage import add_lineage, contradiction, refuse_linked
 from concord_graph.usecases.read import succession
+from concord_graph.usecases.read.conflicts import named_conflict
 from concord_graph.usecases.write.conflicts import CONFLICT_ID, as_before
 from concord_graph.usecases.write.writer import Writer, written
 
@@ -164,7 +165,7 @@ async def resolve_conflict(
     after = resolved(conflict, asked, stored.revision.number)
     resolution = after.resolution
     if resolution is not None and resolution.superseded_id:
-        stated = await add_lineage(writer, _record_of(conflict_id, resolution))
+        stated = await add_lineage(writer, _record_of(stored.id, resolution))
         resolution = replace(resolution, record_id=stated.ref.id, made_record=stated.is_new)
         after = replace(after, resolution=resolution)
     return written(stored, await writer.put_conflict(stored, after, needs_consent=needs_consent))
@@ -274,13 +275,13 @@ def _outcome(outcome: FindingOutcome, entry: Entry | None) -> Recorded:
     if entry is None:
         return Recorded(outcome)
     conflict = conflict_of(entry)
-    return Recorded(outcome, entry.id, conflict.state, conflict.run_id)
+    return Recorded(outcome, entry.id, conflict.state, conflict.run_id, entry.rank)
 
 
 async def _decidable(writer: Writer, conflict_id: str, etag: str) -> tuple[Entry, Conflict, bool]:
     """Return a conflict that the caller may decide about, and whether that needs consent."""
-    stored = await writer.tx.entry(conflict_id)
-    if stored is None or stored.deleted or stored.kind != ItemKind.CONFLICT:
+    stored = await named_conflict(writer.tx, conflict_id)
+    if stored is None:
         raise ItemNotFound(conflict_id)
     conflict = conflict_of(stored)
     needs_consent = await _demand_decidable(writer, stored, conflict)

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 from concord_graph.domain.conflicts import Conflict, Side, conflict_of, pair_of
 from concord_graph.domain.digests import etag
-from concord_graph.domain.items import Edge, Entry, Instant, ItemKind, Memory, Source
+from concord_graph.domain.items import FOREVER, Edge, Entry, Instant, ItemKind, Memory, Source
 from concord_graph.ports import EntryFilter, Reads, View, Walk
 from concord_graph.usecases.read.shown import with_heads
 
 MOST_SOURCES = 20
+MOST_DIGITS = 15
+"""Digits of the largest number of a conflict."""
 MOST_DEPENDENTS = 50
 
 
@@ -46,15 +48,29 @@ class ShownConflict:
 async def get_conflict(
     tx: Reads, at: Instant, *, conflict_id: str = "", pair: tuple[str, str] = ("", "")
 ) -> ShownConflict | None:
-    """Return a live conflict by its id or its two sides."""
+    """Return a live conflict by its id or number, or by its two sides."""
     if conflict_id:
-        entry = await tx.entry(conflict_id, at.record)
+        entry = await named_conflict(tx, conflict_id, at.record)
     else:
         wanted = pair_of(*pair)
         entry = (await tx.conflicts_between([wanted], at.record)).get(wanted)
-    if entry is None or entry.deleted or entry.kind != ItemKind.CONFLICT:
+    if entry is None:
         return None
     return (await shown_conflicts(tx, [entry], at))[0]
+
+
+async def named_conflict(tx: Reads, name: str, record: int = FOREVER) -> Entry | None:
+    """Return a live conflict by its id, or by its number in decimal."""
+    if not name.isdecimal() or len(name) > MOST_DIGITS:
+        entry = await tx.entry(name, record)
+    else:
+        filter_ = EntryFilter(ItemKind.CONFLICT, shelf=None)
+        at = Instant(0, record)
+        found, _ = await tx.entries(filter_, at, before=(int(name), FOREVER), limit=1)
+        entry = next((each for each in found if each.rank == int(name)), None)
+    if entry is None or entry.deleted or entry.kind != ItemKind.CONFLICT:
+        return None
+    return entry
 
 
 async def list_conflicts(

@@ -123,7 +123,7 @@ class Writer(Guard):
     ) -> Entry:
         """Write the next revision of a conflict, or a new one; `demand_decidable` comes first.
 
-        Lists of conflicts are sorted by the numbers of the changes that made them.
+        Conflicts are numbered, and listed, by the changes that made them.
         """
         if before is not None and before.erase_time:
             raise ItemErased(before.id)

@@ -31,7 +31,7 @@ def confirm(
 def dismiss(
     session: Session,
     conflict_id: Annotated[
-        str, typer.Argument(metavar="[CONFLICT]", help="Its id.", show_default=False)
+        str, typer.Argument(metavar="[CONFLICT]", help="Its number or id.", show_default=False)
     ] = "",
     *,
     run_id: Annotated[
