@@ -49,7 +49,7 @@ async def test_what_a_rule_or_a_run_found_is_dismissed_at_once(system: Running) 
 
 async def test_the_whole_memory_is_checked_and_two_items_resolved(system: Running) -> None:
     """W3 D6 `detect_contradictions` counts, `list_conflicts` shows, `resolve_dissonance` takes a
-    conflict or the two that disagree, and not both."""
+    conflict or the two that disagree, and not both; `review_conflict` takes a number, too."""
     said = ("The ferry leaves at nine.", "The ferry leaves at ten.")
     async with over_http(system, ALL) as agent:
         ids = [told(await agent.call_tool("add_memory", {"content": c}))["id"] for c in said]
@@ -57,6 +57,8 @@ async def test_the_whole_memory_is_checked_and_two_items_resolved(system: Runnin
         listed = told(await agent.call_tool("list_conflicts", {"item_ids": ids}))["conflicts"]
         how = {"resolution_type": "CONTRADICTION", "superseded_id": ids[0]}
         both = {"item_ids": ids, "conflict_id": listed[0]["id"]}
+        by_number = {"conflict_id": str(listed[0]["number"]), "action": "CONFIRM"}
+        reviewed = told(await agent.call_tool("review_conflict", by_number))["conflict"]
         refusals = [
             error(await agent.call_tool("resolve_dissonance", how | wrong))
             for wrong in (both, {}, {"item_ids": ids[:1]}, {"item_ids": ids[:1] * 2})
@@ -70,5 +72,5 @@ async def test_the_whole_memory_is_checked_and_two_items_resolved(system: Runnin
     assert [each["fields"][0]["argument"] for each in refusals] == [
         *("conflict_id", "conflict_id", "item_ids", "item_ids"),
     ]
-    assert resolved["conflict"]["id"] == listed[0]["id"]
+    assert reviewed["id"] == resolved["conflict"]["id"] == listed[0]["id"]
     assert resolved["conflict"]["state"] == "RESOLVED"

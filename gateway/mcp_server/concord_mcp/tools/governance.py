@@ -14,7 +14,7 @@ from concord_mcp.tools.proposing import SMF_PROPOSE, STANDS
 
 TWO_IDS = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
 
-VERSION: Shape = {**CONFLICT, "etag": "etag"}
+VERSION: Shape = {**CONFLICT, "number": "number", "etag": "etag"}
 REVIEWED: Shape = {
     "conflict": ("conflict", VERSION),
     "proposal_id": "proposal_id",

@@ -56,7 +56,6 @@ EDGE: Shape = {
 
 CONFLICT: Shape = {
     "id": "id",
-    "number": "number",
     "class": "conflict_class",
     "state": "state",
     "first": ("first", {"id": "id", "says": "statement"}),
