@@ -93,6 +93,17 @@ async def test_a_new_declaration_has_everything_judged_anew(home: Space) -> None
     assert after.summary.findings == {"CONTRADICTION": 1}
 
 
+async def test_what_is_eternal_has_one_value_whenever_it_began(home: Space) -> None:
+    """D4 Also where both values state a start, and the later one has superseded the other."""
+    await home.declare("BORN_IN", temporal_class=ETERNAL)
+    for city, day in (("Berlin", 1), ("Paris", 2)):
+        await home.edge("Ada", "BORN_IN", city, valid_from=Timestamp(seconds=day * 86_400))
+    (found,) = (await home.detect()).conflicts
+
+    assert found.conflict_class == conflict_pb2.CONFLICT_CLASS_CONTRADICTION
+    assert found.id
+
+
 async def test_names_of_one_thing_are_one_subject_and_one_value(home: Space) -> None:
     """D4 An edge SAME_AS says so, and has everything judged anew: two names of one value are no
     finding, two values under two names of one subject are."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from concord_dissonance.domain.judges.structural import are_apart
 from concord_dissonance.domain.nearness import Near, near_in_frames, near_in_words, rarity
-from concord_dissonance.domain.sides import Rules
+from concord_dissonance.domain.sides import RelationRule, Rules, TemporalClass
 from concord_dissonance.domain.statements import Statement
 
 PER_STATEMENT = 10
@@ -52,7 +52,7 @@ def of_edges(edges: Iterable[Statement], rules: Rules) -> set[Pair]:
         reach = 1 if rule.functional is None and not rule.exclusive else PER_STATEMENT
         values.sort(key=begin_and_value)
         for place, one in enumerate(values):
-            others = (each for each in values[place + 1 :] if claim_together(one, each))
+            others = (each for each in values[place + 1 :] if claim_together(one, each, rule))
             for _, other in zip(range(reach), others, strict=False):
                 found.add(pair_of(one.id, other.id))
     return found
@@ -64,11 +64,16 @@ def begin_and_value(edge: Statement) -> tuple[float, str, str]:
     return edge.side.valid_from or -math.inf, value, edge.id
 
 
-def claim_together(one: Statement, other: Statement) -> bool:
-    """Return whether two values of a relation overlap in stated time, and nobody ordered them."""
+def claim_together(one: Statement, other: Statement, rule: RelationRule) -> bool:
+    """Return whether two values of a relation overlap in stated time, and nobody ordered them.
+
+    Of what is eternal, every two values do.
+    """
     first, second = one.side, other.side
     if first.fact and second.fact and first.fact.object == second.fact.object:
         return False
+    if rule.temporal_class is TemporalClass.ETERNAL:
+        return True
     ordered = None not in (first.valid_from, second.valid_from)
     settled = ordered and first.valid_from != second.valid_from
     if settled and (one.is_superseded or other.is_superseded):

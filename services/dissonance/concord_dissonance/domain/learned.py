@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from concord_dissonance.domain.candidates import begin_and_value, claim_together
-from concord_dissonance.domain.sides import Rules
+from concord_dissonance.domain.sides import RelationRule, Rules
 from concord_dissonance.domain.statements import Statement
 
 LEAST_SUBJECTS = 20
@@ -53,7 +53,7 @@ def _of_relation(relation: str, values: Sequence[Sequence[Statement]]) -> Learne
     single = changed = 0
     for of_one in values:
         ordered = sorted(of_one, key=begin_and_value)
-        if any(claim_together(one, other) for one, other in pairwise(ordered)):
+        if any(claim_together(one, other, RelationRule()) for one, other in pairwise(ordered)):
             continue
         single += 1
         changed += len({each.side.fact for each in ordered}) > 1

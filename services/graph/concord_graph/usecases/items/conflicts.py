@@ -11,6 +11,7 @@ from concord_graph.domain.conflicts import (
     ConflictClass,
     ConflictState,
     Decision,
+    Judge,
     Resolution,
     Review,
     check_older,
@@ -243,10 +244,13 @@ class _Judged:
         """Return whether one side has superseded the other.
 
         Values of a functional relation that state no valid time supersede each other by arrival;
-        that order settles no conflict.
+        that order settles no conflict. No order settles a contradiction: of two values that are
+        stated of different times judges say it only if the relation is eternal.
         """
         if found.pair in self._replacing:
             return True
+        if found.conflict_class == ConflictClass.CONTRADICTION and found.judge == Judge.STRUCTURAL:
+            return False
         starts = [item.valid_from for item in items if isinstance(item, Edge)]
         if starts and (None in starts or starts[0] == starts[1]):
             return False
