@@ -14,6 +14,7 @@ from concord_dissonance.domain.verdicts import (
     Abstention,
     ConflictClass,
     Judge,
+    Older,
     Reason,
     Verdict,
 )
@@ -110,6 +111,26 @@ async def test_models_are_asked_where_the_exact_judges_abstained() -> None:
     assert not covered.is_degraded
 
 
+async def test_a_model_s_opinion_on_a_finding_of_text_leaves_it_undecided() -> None:
+    """D4 Where the two differ; where they agree the rules' finding stands, by its own judge."""
+    same: Said = Verdict(ConflictClass.CONTRADICTION, Judge.LEXICAL, Reason.NUMBER, 0.9)
+    other: Said = Verdict(ConflictClass.EVOLUTION, Judge.LEXICAL, Reason.RESTATED, 0.9, Older.FIRST)
+    model = Model()
+
+    said, _ = await ask(asking(model), 2, [same, other])
+    unasked, _ = await ask(asking(Model(fails_after=0)), 1, [other])
+
+    assert len(model.asked) == 2
+    assert said[0] == same
+    assert isinstance(said[1], Verdict)
+    assert (said[1].conflict, said[1].reason, said[1].older) == (
+        ConflictClass.UNDECIDED,
+        Reason.OPINIONS,
+        Older.NEITHER,
+    )
+    assert unasked == [other]
+
+
 async def test_edges_are_shown_to_no_model() -> None:
     """D4 Typed facts are decided exactly, or not at all."""
     model = Model()
@@ -155,7 +176,7 @@ async def test_a_model_that_fails_leaves_a_degraded_check() -> None:
 
 async def test_how_pairs_ended_is_counted_by_judge() -> None:
     """D4 W6 For figures: sure verdicts by class, all else as abstained; a dry check counts none."""
-    models = asking(Model(fails_after=1))
+    models = asking(Model(fails_after=2))
     exact: Said = Verdict(ConflictClass.NONE, Judge.STRUCTURAL, Reason.SAME_VALUE, 1.0)
     sure: Said = Verdict(ConflictClass.CONTRADICTION, Judge.LEXICAL, Reason.NUMBER, 1.0)
 

@@ -165,7 +165,7 @@ async def test_what_a_memory_says_is_data() -> None:
     prompts = {body["messages"][0]["content"] for body in endpoint.asked}
     assert len(prompts) == 1
     assert poison.text not in prompts.pop()
-    assert given(endpoint.asked[0])["second"] == {"text": poison.text}
+    assert given(endpoint.asked[0])["second"] == {"text": poison.text, "kind": "fact"}
 
 
 async def test_the_same_texts_are_asked_about_once() -> None:
@@ -187,3 +187,15 @@ async def test_long_texts_are_not_sent() -> None:
     async with judging(honest) as (judge, endpoint):
         assert await judge.judge(OPEN, long, budget()) == Abstention(Abstained.TOO_LONG)
     assert not endpoint.asked
+
+
+async def test_speaker_time_and_kind_are_shown() -> None:
+    """D4 Whom "I" means, and when it was recorded; nothing of what nobody knows."""
+    of_ada = replace(OPEN, sources=frozenset({"Ada"}), written=Micros(1_000_000))
+    async with judging(honest) as (judge, endpoint):
+        await judge.judge(of_ada, SHUT, budget())
+
+    shown = given(endpoint.asked[0])
+    assert (shown["first"]["speaker"], shown["first"]["kind"]) == ("Ada", "fact")
+    assert shown["first"]["recorded"] == "1970-01-01T00:00:01+00:00"
+    assert set(shown["second"]) == {"text", "kind"}

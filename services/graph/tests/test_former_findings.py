@@ -5,10 +5,14 @@ from concord.graph.v1 import conflict_pb2 as pb
 from concord_graph.usecases.items import conflicts
 from conflict_world import (
     CONFIRM,
+    CONTRADICTION,
     CREATED,
     NUANCE,
     POTENTIAL,
     RECLASSIFY,
+    UNCHANGED,
+    UNDECIDED,
+    UPDATED,
     finding,
     get,
     listed,
@@ -16,6 +20,19 @@ from conflict_world import (
     review,
 )
 from graph_world import Calls
+
+
+async def test_a_recorded_class_changes_by_a_review_alone(home: Calls) -> None:
+    """D4 Of texts as they were judged: another opinion adds nothing; UNDECIDED gets its class."""
+    one, other, third = [await home.add(word) for word in "abc"]
+    kept, open_ = await record(
+        home, finding(one, other), finding(one, third, conflict_class=UNDECIDED)
+    )
+    again = await record(home, finding(one, other, conflict_class=UNDECIDED), finding(one, third))
+
+    assert [each.outcome for each in again] == [UNCHANGED, UPDATED]
+    classes = [(await get(home, each.conflict_id)).conflict_class for each in (kept, open_)]
+    assert classes == [CONTRADICTION, CONTRADICTION]
 
 
 async def end_former(

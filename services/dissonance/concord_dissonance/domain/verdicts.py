@@ -86,6 +86,7 @@ class Reason(Enum):
     RESTATED = "the same source said it anew later"
     UNKNOWN_VALUES = "they say the same but for two amounts that cannot be compared"
     TEMPLATE = "a frame that stands in more than three memories"
+    OPINIONS = "a model says otherwise than the rules"
     MODEL = "a model's judgement"
 
     @property

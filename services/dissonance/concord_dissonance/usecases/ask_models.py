@@ -1,9 +1,9 @@
-"""Asks models about the pairs of texts that no rule is sure of."""
+"""Asks models about the pairs of texts that no rule is sure of, and about what rules found."""
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from concord.dissonance.v1.dissonance_pb2 import (
     JUDGE_STATE_DEAD,
@@ -17,7 +17,15 @@ from concord_models.budget import Budget, BudgetSpent, Cost
 from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.domain.sides import Kind, Side
 from concord_dissonance.domain.statements import Coverage
-from concord_dissonance.domain.verdicts import Abstained, Abstention, Judge, Verdict
+from concord_dissonance.domain.verdicts import (
+    Abstained,
+    Abstention,
+    ConflictClass,
+    Judge,
+    Older,
+    Reason,
+    Verdict,
+)
 from concord_dissonance.ports.calls import Clock
 from concord_dissonance.ports.models import TextJudge
 
@@ -113,16 +121,20 @@ class AskModels:
 
     async def _asked(self, asking: Asking, first: Side, second: Side, said: Said) -> Said:
         are_texts = all(e.kind is not Kind.EDGE and e.prose.strip() for e in (first, second))
-        if isinstance(said, Verdict) or said.reason in _SETTLED or not are_texts:
+        by_rule = said if isinstance(said, Verdict) else None
+        is_finding = by_rule and by_rule.judge is Judge.LEXICAL and by_rule.is_finding
+        is_settled = isinstance(said, Abstention) and said.reason in _SETTLED
+        if not are_texts or is_settled or (by_rule and not is_finding):
             return said
         for judge in asking.judges:
             if asking.is_dry:
                 costs = map(asking.budget.cost, judge.questions(first, second))
                 asking.estimate += sum(costs, Cost())
                 continue
-            said = await self._answer(asking, judge, first, second) or said
-            if isinstance(said, Verdict):
-                break
+            answer = await self._answer(asking, judge, first, second)
+            if isinstance(answer, Verdict):
+                return _with_opinion(by_rule, answer) if by_rule else answer
+            said = by_rule or answer or said
         return said
 
     async def _answer(
@@ -151,6 +163,24 @@ class AskModels:
         """Note that a model was asked, and the reason why it is dead: it did not answer."""
         self.states[judge.kind] = JudgeStatus(state=state, reason=reason)
         self.states[judge.kind].ask_time.FromMicroseconds(self._clock())
+
+
+def _with_opinion(by_rule: Verdict, opinion: Verdict) -> Verdict:
+    """Return the rules' finding, UNDECIDED if a model says otherwise.
+
+    An inference model knows nothing of times: it says otherwise only if it finds no conflict.
+    """
+    same = (opinion.conflict, opinion.older) == (by_rule.conflict, by_rule.older)
+    if same or (opinion.judge is Judge.NLI and opinion.is_finding):
+        return by_rule
+    return replace(
+        by_rule,
+        conflict=ConflictClass.UNDECIDED,
+        reason=Reason.OPINIONS,
+        older=Older.NEITHER,
+        type=None,
+        severity=None,
+    )
 
 
 def _degrade(coverage: Coverage, why: str) -> None:

@@ -236,6 +236,7 @@ def recorded(stored: Conflict | None, found: Conflict) -> Conflict:
 
     A decision holds for the judged versions: after a change of a side, a finding reopens a conflict
     that was dismissed, excepted or resolved. A confirmed conflict stays until somebody reopens it.
+    The class of what was found in texts changes by a review alone, unless it is UNDECIDED.
     """
     if stored is None:
         return found
@@ -243,6 +244,8 @@ def recorded(stored: Conflict | None, found: Conflict) -> Conflict:
         return stored
     decided = stored.state != ConflictState.POTENTIAL or bool(stored.reviewed_by)
     if decided and _versions(stored) == _versions(found):
+        return stored
+    if _has_class(stored) and _versions(stored) == _versions(found) and _differs(stored, found):
         return stored
     found = replace(found, contradicts_id=stored.contradicts_id)
     same = replace(
@@ -384,6 +387,14 @@ def _demand_decided(conflict: Conflict) -> None:
         ConflictClass.UNDECIDED,
     ):
         raise ItemState("nobody could say how the sides disagree: reclassify the conflict first")
+
+
+def _has_class(conflict: Conflict) -> bool:
+    return conflict.is_text_finding and conflict.conflict_class != ConflictClass.UNDECIDED
+
+
+def _differs(stored: Conflict, found: Conflict) -> bool:
+    return (stored.conflict_class, stored.older_id) != (found.conflict_class, found.older_id)
 
 
 def _versions(conflict: Conflict) -> tuple[str, str]:

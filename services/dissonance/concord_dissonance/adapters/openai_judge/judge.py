@@ -35,7 +35,7 @@ from concord_dissonance.domain.verdicts import (
     Verdict,
 )
 
-PROMPT = "judge.v1.md"
+PROMPT = "judge.v2.md"
 MOST_TOKENS = 300
 MOST_CHARACTERS = 8_000
 """Most characters of both texts together; the judge abstains from longer pairs."""
@@ -125,8 +125,15 @@ def _turned(said: Verdict | Abstention) -> Verdict | Abstention:
 
 
 def _shown(side: Side) -> dict[str, str]:
-    times = {"stated_from": side.valid_from, "stated_until": side.valid_until}
-    return {"text": side.prose} | {
+    times = {
+        "recorded": side.written or None,
+        "stated_from": side.valid_from,
+        "stated_until": side.valid_until,
+    }
+    said = {"text": side.prose, "kind": side.kind.value}
+    if side.sources:
+        said["speaker"] = ", ".join(sorted(side.sources))
+    return said | {
         name: datetime.fromtimestamp(time / 1e6, UTC).isoformat()
         for name, time in times.items()
         if time is not None
