@@ -1,6 +1,7 @@
 """Dissonance over the real graph, search and governance: what it finds, and what it covers."""
 
 import random
+from collections.abc import Sequence
 
 import grpc
 import pytest
@@ -91,6 +92,31 @@ async def test_a_new_declaration_has_everything_judged_anew(home: Space) -> None
     assert before.said == set()
     assert before.summary.coverage.abstained == {"UNDECLARED": 1}
     assert after.summary.findings == {"CONTRADICTION": 1}
+
+
+async def test_a_check_around_a_node_knows_names_and_containers_far_away(home: Space) -> None:
+    """D1 D4 Two edges from the node as well: one value lies within the other, or is the other."""
+    await home.declare("LIVES_IN", temporal_class=ETERNAL)
+    await home.declare("LIES_IN", transitive=True, functional=False)
+    for city in ("Linz", "Austria", "Lentia"):
+        await home.edge("Ada", "LIVES_IN", city)
+    await home.edge("Linz", "LIES_IN", "Upper Austria")
+    await home.edge("Upper Austria", "LIES_IN", "Austria")
+    await home.edge("Lentia", "SAME_AS", "the old town")
+    await home.edge("the old town", "SAME_AS", "Linz")
+    near, all_of_it = await home.check("Ada", dry_run=True), await home.detect(dry_run=True)
+
+    def said(found: Sequence[conflict_pb2.Conflict]) -> set[tuple[int, frozenset[str]]]:
+        return {
+            (each.conflict_class, frozenset({each.first.statement, each.second.statement}))
+            for each in found
+        }
+
+    assert said(near.conflicts) == said(all_of_it.conflicts)
+    nuance = frozenset({"Ada LIVES_IN Austria", "Ada LIVES_IN Linz"})
+    assert (conflict_pb2.CONFLICT_CLASS_NUANCE, nuance) in said(near.conflicts)
+    same = {"Ada LIVES_IN Lentia", "Ada LIVES_IN Linz"}
+    assert same not in [statements for _, statements in said(near.conflicts)]
 
 
 async def test_what_is_eternal_has_one_value_whenever_it_began(home: Space) -> None:

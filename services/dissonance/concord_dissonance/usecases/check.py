@@ -7,7 +7,7 @@ from unicodedata import normalize
 from concord.dissonance.v1.dissonance_pb2 import CHECK_SCOPE_FULL, CheckDissonanceRequest
 
 from concord_dissonance.clients.graph.client import GraphClient
-from concord_dissonance.domain.declared import rules_of
+from concord_dissonance.domain.declared import read_by, rules_of
 from concord_dissonance.domain.episodic import without_episodic
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.ports.calls import Clock
@@ -59,7 +59,8 @@ class Check:
         if there is None:
             return CheckAnswer(Coverage(), is_node_known=False)
         relations = await self._graph.relations(space)
-        rules = rules_of(relations, there)
+        around = await self._graph.edges_with(space, read_by(relations))
+        rules = rules_of(relations, [*there, *around])
         chosen, left_out = without_episodic(self._chosen(there, request))
         exam = Examination(space, chosen, rules, is_dry=request.dry_run)
         exam.coverage.skipped += left_out
