@@ -75,6 +75,23 @@ def test_another_name_is_another_thing(name: str) -> None:
     assert changed(weekly, weekly.replace("Monday", "Friday")) == [("Monday", "Friday")]
 
 
+@pytest.mark.parametrize(
+    ("former", "word", "other"),
+    [
+        ("Ticket 311 is owned by the support team of the store.", "311", "312"),
+        ("The cat of my sister is three years old and likes fish.", "cat", "dog"),
+        ("The meeting in hall A begins at nine on Monday mornings.", "hall A", "hall B"),
+    ],
+)
+def test_another_subject_or_number_is_another_thing(former: str, word: str, other: str) -> None:
+    """T6 Read from the sentence, so that a number that is its value is an edit all the same."""
+    later = memory("new", former.replace(word, other))
+
+    assert small_edit(former, later.text)
+    assert amended(later, [memory("old", former)]) == []
+    assert amended(memory("new", BUDGET.replace("40", "45")), [memory("old", BUDGET)])
+
+
 def test_turns_and_other_kinds_are_not_compared() -> None:
     """T6 (promises 4, 5) A turn amends nothing, and nothing amends it."""
     raised = BUDGET.replace("40", "45")

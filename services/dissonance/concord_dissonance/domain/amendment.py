@@ -6,7 +6,7 @@ Texts are compared word by word; links, letter case and punctuation are left out
 - both texts have at least LEAST_WORDS words,
 - the similarity is at least LEAST_SIMILARITY,
 - at most MOST_PLACES places changed, with at most MOST_CHANGED words removed and as many added, and
-- no name became another: that would be another subject.
+- no name became another, and no other subject is read: either would be another thing.
 
 The numbers were chosen by measurement: services/decisions/0034-suggestions-after-the-write.md.
 """
@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from concord_reading.frame import Role
 from concord_reading.lexicon import LANGUAGES, lexicon
 from concord_reading.prose import LINK
 from concord_reading.tokens import Span
@@ -68,12 +69,30 @@ def amended(later: Side, formers: Iterable[Side]) -> list[tuple[Side, Edit]]:
     edits = [
         (former, edit)
         for former in formers
-        if former.kind is later.kind and (edit := small_edit(former.text, later.text))
+        if former.kind is later.kind
+        and (edit := small_edit(former.text, later.text))
+        and not _has_other_subject(former, later, edit)
     ]
     alike = Counter(_places(edit) for _, edit in edits)
     kept = [(former, edit) for former, edit in edits if alike[_places(edit)] <= MOST_ALIKE]
     kept.sort(key=lambda each: (-each[1].similarity, -each[0].written, each[0].id))
     return kept[:MOST_SUGGESTED]
+
+
+def _has_other_subject(former: Side, later: Side, edit: Edit) -> bool:
+    """Whether words of a subject became other words of a subject."""
+    return any(
+        _is_in_subject(former, change.former) and _is_in_subject(later, change.later)
+        for change in edit.changes
+    )
+
+
+def _is_in_subject(side: Side, place: Span) -> bool:
+    return any(
+        word.role is Role.SUBJECT and word.start < place.end and place.start < word.end
+        for frame in side.frames.frames
+        for word in frame.words
+    )
 
 
 def small_edit(former: str, later: str) -> Edit | None:
