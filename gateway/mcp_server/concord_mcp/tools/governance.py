@@ -14,7 +14,18 @@ from concord_mcp.tools.proposing import SMF_PROPOSE, STANDS
 
 TWO_IDS = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
 
-VERSION: Shape = {**CONFLICT, "number": "number", "etag": "etag"}
+_SIDE: Shape = {
+    "id": "id",
+    "says": "statement",
+    "spans": ("spans", {"start": "start", "end": "end"}),
+}
+VERSION: Shape = {
+    **CONFLICT,
+    "first": ("first", _SIDE),
+    "second": ("second", _SIDE),
+    "number": "number",
+    "etag": "etag",
+}
 REVIEWED: Shape = {
     "conflict": ("conflict", VERSION),
     "proposal_id": "proposal_id",

@@ -1,5 +1,6 @@
 """Renders conflicts and checks."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -21,6 +22,8 @@ from concord_client.cli.render.page import (
 
 _MOST_SHOWN = 200
 """The most characters of a side in a list."""
+_WORD = re.compile(r"\w+(?:[.,:'\u2019-]\w+)*")
+_WORD_OR_REST = re.compile(r"\w+(?:[.,:'\u2019-]\w+)*|\W+|\w+")
 _SAMPLE = 3
 """The most findings of a rule that are shown though they are not recorded, and groups of it."""
 
@@ -184,17 +187,26 @@ def _side(side: conflict_pb2.ConflictSide, conflict: conflict_pb2.Conflict) -> l
         ("defines", "the agent" if side.edge_type == type_pb2.EDGE_TYPE_CONSTITUTIVE else ""),
         ("says so", ", ".join(sorted(named - {""}))),
     ]
-    return [text(title, "bold"), _marked(side), fields(pairs)]
+    other = conflict.second if side.id == conflict.first.id else conflict.first
+    return [text(title, "bold"), _marked(side, _words_of(other)), fields(pairs)]
 
 
-def _marked(side: conflict_pb2.ConflictSide) -> RenderableType:
-    """The statement, with the disagreeing words in bold."""
+def _words_of(side: conflict_pb2.ConflictSide) -> set[str]:
+    """The words that a side's spans quote."""
+    quoted = (side.statement[span.start : span.end] for span in side.spans)
+    return {word.casefold() for words in quoted for word in _WORD.findall(words)}
+
+
+def _marked(side: conflict_pb2.ConflictSide, others: set[str]) -> RenderableType:
+    """The statement, with what disagrees in bold, and words underlined that are not `others`."""
     made, at = text(""), 0
     for span in sorted(side.spans, key=lambda span: span.start):
         if span.start < at:
             continue
         made.append_text(text(side.statement[at : span.start]))
-        made.append_text(text(side.statement[span.start : span.end], "bold"))
+        for part in _WORD_OR_REST.findall(side.statement[span.start : span.end]):
+            differs = _WORD.fullmatch(part) and part.casefold() not in others
+            made.append_text(text(part, "bold underline" if differs else "bold"))
         at = span.end
     return made.append_text(text(side.statement[at:]))
 
