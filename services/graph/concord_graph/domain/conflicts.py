@@ -124,8 +124,7 @@ class Conflict:
     `reopens_at`: the revision that reopening restores; 0 when there is no decision to take back.
     `consented`: both principals consented to the last decision. `run_id`: the check that recorded
     it; empty if none did. `group_id`: the findings of text that belong together.
-    `session_id`: the session at whose end it was found. `judges_version`: that of the judges that
-    found it, 0 if they stated none.
+    `session_id`: the session at whose end it was found. `judges_version`: 0 if none was stated.
     """
 
     first: Side
@@ -170,11 +169,6 @@ class Conflict:
     def is_text_finding(self) -> bool:
         """Whether it was merely found in texts."""
         return is_text_finding(self.state, self.judge)
-
-    def is_former(self, judges_version: int) -> bool:
-        """Whether judges before a version found it in texts, and nobody has reviewed it."""
-        is_older = self.judges_version < judges_version
-        return self.is_text_finding and is_older and not self.reviewed_by
 
     def other(self, side_id: str) -> str:
         """Return the id of the other side."""
@@ -234,18 +228,16 @@ def conflict_of(entry: Entry) -> Conflict:
 def recorded(stored: Conflict | None, found: Conflict) -> Conflict:
     """Return a pair's conflict after a finding; `stored` itself if the finding adds nothing.
 
-    A decision holds for the judged versions: after a change of a side, a finding reopens a conflict
-    that was dismissed, excepted or resolved. A confirmed conflict stays until somebody reopens it.
-    The class of what was found in texts changes by a review alone, unless it is UNDECIDED.
+    A decision, and the class of what was found in texts unless it is UNDECIDED, holds for the judged
+    versions: after a change of a side, a finding reopens a conflict that was dismissed, excepted or
+    resolved. A confirmed conflict stays until somebody reopens it.
     """
     if stored is None:
         return found
     if stored.state == ConflictState.CONFIRMED:
         return stored
     decided = stored.state != ConflictState.POTENTIAL or bool(stored.reviewed_by)
-    if decided and _versions(stored) == _versions(found):
-        return stored
-    if _has_class(stored) and _versions(stored) == _versions(found) and _differs(stored, found):
+    if (decided or _keeps_class(stored, found)) and _versions(stored) == _versions(found):
         return stored
     found = replace(found, contradicts_id=stored.contradicts_id)
     same = replace(
@@ -389,12 +381,9 @@ def _demand_decided(conflict: Conflict) -> None:
         raise ItemState("nobody could say how the sides disagree: reclassify the conflict first")
 
 
-def _has_class(conflict: Conflict) -> bool:
-    return conflict.is_text_finding and conflict.conflict_class != ConflictClass.UNDECIDED
-
-
-def _differs(stored: Conflict, found: Conflict) -> bool:
-    return (stored.conflict_class, stored.older_id) != (found.conflict_class, found.older_id)
+def _keeps_class(stored: Conflict, found: Conflict) -> bool:
+    differs = (stored.conflict_class, stored.older_id) != (found.conflict_class, found.older_id)
+    return differs and stored.is_text_finding and stored.conflict_class != ConflictClass.UNDECIDED
 
 
 def _versions(conflict: Conflict) -> tuple[str, str]:

@@ -138,7 +138,13 @@ async def end_former_findings(writer: Writer, judges_version: int) -> ConflictsD
     potential = EntryFilter(ItemKind.CONFLICT, shelf=None, shelves=(ConflictState.POTENTIAL.name,))
     found, _ = await writer.tx.entries(potential, Instant(0, FOREVER))
     conflicts = [(entry, conflict_of(entry)) for entry in found]
-    former = [each for each in conflicts if each[1].is_former(judges_version)]
+    former = [
+        (entry, conflict)
+        for entry, conflict in conflicts
+        if conflict.is_text_finding
+        and conflict.judges_version < judges_version
+        and not conflict.reviewed_by
+    ]
     for entry, conflict in former[:MOST_DISMISSED]:
         await writer.put_conflict(entry, conflict, deleted=True)
     ended = min(len(former), MOST_DISMISSED)
