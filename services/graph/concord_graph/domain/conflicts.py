@@ -228,7 +228,7 @@ def conflict_of(entry: Entry) -> Conflict:
 def recorded(stored: Conflict | None, found: Conflict) -> Conflict:
     """Return a pair's conflict after a finding; `stored` itself if the finding adds nothing.
 
-    A decision, and the class of what was found in texts unless it is UNDECIDED, holds for the judged
+    A decision, and the class of findings of text unless it is UNDECIDED, holds for the judged
     versions: after a change of a side, a finding reopens a conflict that was dismissed, excepted or
     resolved. A confirmed conflict stays until somebody reopens it.
     """
