@@ -103,7 +103,9 @@ RISES: list[tuple[str, int, str]] = [
     ("protos/concord", 7, "facts and edges say that they were extracted"),
     ("services/graph", 90, "an extracted value ends none until somebody states it"),
     ("tests", 300, "extracted facts in graph, its replay and its random writes"),
-    ("tools", 3, "these three lines, too"),
+    ("gateway/client", 110, "facts are added with a memory, or proposed together"),
+    ("gateway/mcp_server", 70, "an agent adds a memory with the facts of its text"),
+    ("tools", 5, "these five lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
