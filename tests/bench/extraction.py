@@ -3,8 +3,8 @@
 An observation is covered where a fact from one of the turns that it names has its subject, and half
 of its other words of content in subject, relation and object.
 
-`python -m tests.bench.extraction DATA FILE SEED` writes 200 sure facts of dialogues drawn at random as JSON
-lines, with their spans, for people to read.
+`python -m tests.bench.extraction DATA FILE SEED` writes 200 sure facts of dialogues, drawn at
+random, as JSON lines with their spans, for people to read.
 """
 
 import json
