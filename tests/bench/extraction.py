@@ -2,11 +2,17 @@
 
 An observation is covered where a fact from one of the turns that it names has its subject, and half
 of its other words of content in subject, relation and object.
+
+`python -m tests.bench.extraction DATA FILE SEED` writes 200 sure facts of dialogues, drawn at
+random, as JSON lines with their spans, for people to read.
 """
 
+import json
+import random
+import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from concord_dissonance.domain.extraction.by_reading import extract
@@ -20,6 +26,8 @@ from tests.bench.run import Run
 from tests.bench.table import Bar, Row
 
 HALF = 0.5
+EACH = 100
+"""Facts that are drawn from a collection."""
 LEAST_COVERED = 0.20
 Found = Mapping[tuple[str, str], Sequence[Candidate]]
 """The facts from each turn, by conversation and the turn's id."""
@@ -65,6 +73,33 @@ def _facts(folder: Path) -> Found:
     return found
 
 
+def drawn(data: Path, seed: int) -> Iterator[Record]:
+    """Yield 100 sure facts each from both collections of dialogues, with what was said."""
+    draw = random.Random(seed)
+    for folder in (data / "locomo", data / "realtalk"):
+        turns = {(e["conv"], e["dia_id"]): e for e in records(folder / "turns.jsonl")}
+        sure = [
+            (turns[place], fact)
+            for place, facts in _facts(folder).items()
+            for fact in facts
+            if fact.confidence >= TAKEN_FROM
+        ]
+        for turn, fact in draw.sample(sure, EACH):
+            begins, ends = (
+                None if each is None else datetime.fromtimestamp(each / 1e6, UTC).isoformat()
+                for each in (fact.valid_from, fact.valid_until)
+            )
+            yield {
+                "subject": fact.subject,
+                "relation": fact.relation,
+                "object": fact.object,
+                "time": {"said": turn["time"], "from": begins, "until": ends},
+                "span": turn["text"][slice(*fact.span)],
+                "speaker": turn["speaker"],
+                "text": turn["text"],
+            }
+
+
 def _micros(time: str) -> Micros:
     return Micros(int(datetime.fromisoformat(f"{time}+00:00").timestamp() * 1_000_000))
 
@@ -85,3 +120,8 @@ def _is_covered(observed: Record, found: Found) -> bool:
 def _stems(text: str) -> set[str]:
     words = lexicon("en")
     return {*content_of(tokens_of(text.replace("_", " "), words), words)}
+
+
+if __name__ == "__main__":
+    lines = drawn(Path(sys.argv[1]), int(sys.argv[3]))
+    Path(sys.argv[2]).write_text("".join(f"{json.dumps(e, ensure_ascii=False)}\n" for e in lines))

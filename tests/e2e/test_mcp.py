@@ -277,6 +277,21 @@ async def test_a_trigger_is_stated_with_its_memory(system: Running) -> None:
     assert [each["id"] for each in found["suggestions"]] == [added["id"]]
 
 
+async def test_a_memory_states_the_facts_of_its_text(system: Running) -> None:
+    """W3 D13 `extract` adds the sure ones, marked; the outcome is named with its counts."""
+    said = {"content": "I work for Airbus. I sold my boat in 2019.", "speaker": "Ada"}
+    async with over_http(system, "/mcp/all") as agent:
+        added = told(await agent.call_tool("add_memory", said | {"extract": True}))
+        none = {"content": "How are you?", "extract": True}
+        nothing = told(await agent.call_tool("add_memory", none))
+        edge = {"source": "Ada", "relation": "EMPLOYER", "target": "Airbus"}
+        found = told(await agent.call_tool("get_edge", edge))
+
+    assert "Extraction: FOUND (1 taken, 1 left). Ada EMPLOYER Airbus." in added["note"]
+    assert "Extraction: NO_FACTS." in nothing["note"]
+    assert found["status"] == "FOUND"
+
+
 async def test_a_history_can_be_asked_for(system: Running) -> None:
     """S5 T4 The advice about a question for the past names what the tool can do."""
     async with over_http(system) as agent:

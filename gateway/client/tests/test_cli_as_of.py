@@ -200,7 +200,7 @@ def test_no_command_asks_such_a_call_without_an_instant() -> None:
     listed = {inspect.getsourcefile(inspect.unwrap(callbacks[name])) for name in READS}
     folder = Path(concord_client.cli.__file__).parent
     now = {"add.py", "items.py", "actions.py", "item_words.py", "resolve.py"}  # as it is now
-    now |= {"doctor.py", "review_conflict.py", "extract.py"}
+    now |= {"doctor.py", "review_conflict.py"}
     timed = re.compile(rf"\b({'|'.join(of_an_instant())})Request\(")
 
     modules = {path for path in folder.rglob("*.py") if path.parent.name != "demo"}

@@ -134,26 +134,56 @@ def test_taken_facts_are_memories_of_their_words(
     assert [(each.subject, each.relation, each.object) for each in kept.facts] == [
         (who, "EMPLOYER", "Airbus")
     ]
-    assert kept.facts[0].properties["extracted"] == "reading"
-    assert kept.properties["extracted"] == "reading"
+    assert kept.facts[0].extracted
     assert kept.edge_type == EDGE_TYPE_DESCRIPTIVE
     assert [each.speaker for each in kept.sources] == [who]
 
 
-def test_what_could_end_a_value_is_not_taken(
-    concord: CommandLine, unique: Unique, tmp_path: Path
-) -> None:
-    """D13 An extracted fact ends no other value: somebody has to state it."""
+def test_a_taken_fact_ends_no_value(concord: CommandLine, unique: Unique, tmp_path: Path) -> None:
+    """D13 It stands beside what was stated, until somebody states it."""
     who, talk = unique("Ada"), tmp_path / "talk.txt"
     concord.done("relation", "COLLECT", "--functional")
     concord.done("add", f"{who} has stamps.", "--fact", f"{who}|COLLECT|stamps")
     talk.write_text("I collect coins.")
 
-    shown = concord.done("extract", str(talk), "--take", "--speaker", who)
+    concord.done("extract", str(talk), "--take", "--speaker", who)
+    beside = concord.done("neighbors", who)
+    concord.done("add", f"{who} has coins.", "--fact", f"{who}|COLLECT|coins")
+    after = concord.done("neighbors", who)
 
-    assert "Remembered 0 sentences; known already: 0." in shown
-    assert "1 fact left: each could end the present value" in shown
-    assert "stamps" in concord.done("neighbors", who)
+    assert "stamps" in beside
+    assert "coins" in beside
+    assert "stamps" not in after
+
+
+def test_a_memory_states_the_facts_of_its_text(concord: CommandLine, unique: Unique) -> None:
+    """D13 W4 The sure ones that have no time of their own, marked; the outcome is said."""
+    who = unique("Ada")
+    words = "I work for Airbus. I sold my boat in 2019."
+
+    shown = concord.done("add", words, "--extract", "--source", who)
+    none = concord.done("add", f"How is {who}?", "--extract")
+
+    (kept,) = [each for each in _memories(concord, who).memories if each.facts]
+    assert f"{who} —EMPLOYER→ Airbus" in shown
+    assert "1 fact left" in shown
+    assert [(each.object, each.extracted) for each in kept.facts] == [("Airbus", True)]
+    assert "No facts in 1 text." in none
+
+
+def test_facts_of_a_text_are_one_proposal(
+    concord: CommandLine, unique: Unique, tmp_path: Path
+) -> None:
+    """D13 V1 On request; nothing is stored, and the proposal's memory states them all."""
+    who, talk = unique("Ada"), tmp_path / "talk.txt"
+    talk.write_text("I work for Airbus. I own a boat.")
+
+    shown = concord.done("extract", str(talk), "--propose", "--speaker", who)
+
+    assert "Airbus" in shown
+    assert "boat" in shown
+    assert shown.count("Look at it: concord review") == 1
+    assert not _memories(concord, who).memories
 
 
 def test_no_facts_is_a_named_outcome(concord: CommandLine, tmp_path: Path) -> None:
@@ -180,15 +210,19 @@ def test_an_empty_file_is_refused(concord: CommandLine, tmp_path: Path) -> None:
 
 
 def test_the_verb_gives_plain_data(tmp_path: Path) -> None:
-    """D13 W4 What is wanted of it is added."""
+    """D13 W4 What is wanted of it is added, or `add(extract=True)` does both."""
     time = datetime(2024, 5, 15, tzinfo=UTC)
     with concord_client.embedded(tmp_path / "data") as concord:
         assert isinstance(concord, Concord)
         found = concord.extract([Text("I sold my boat yesterday.", "Ada", time)])
+        added = concord.add("I work for Airbus. Do you?", speaker="Ada", extract=True)
 
     (sold,) = found.candidates
     assert found.outcome == "FOUND"
-    assert sold.fact == Fact("Ada", "SELL", "Ada's boat")
+    assert sold.fact == Fact("Ada", "SELL", "Ada's boat", extracted=True)
+    assert added.memory.facts == (Fact("Ada", "EMPLOYER", "Airbus", extracted=True),)
+    assert added.extraction is not None
+    assert added.extraction.outcome == "FOUND"
     assert sold.valid_from == datetime(2024, 5, 14, tzinfo=UTC)
     assert sold.valid_until == time
     assert (sold.quote, sold.arm, sold.sure) == ("I sold my boat yesterday", "READING", True)

@@ -133,7 +133,9 @@ class Tools:
             return await tool.run(calls, arguments.texts_of(tool, given))
         request = arguments.request_of(tool, given)
         room, details = arguments.max_tokens(given), arguments.details(given)
+        named = {tool.aliases.get(name, name): value for name, value in given.items()}
         try:
+            notes = [*await tool.before(calls, named, request)] if tool.before else []
             reply = await sent(calls, tool, request)
         except Refusal as refusal:
             fields = [
@@ -144,11 +146,9 @@ class Tools:
         if tool.refused and (failure := tool.refused(reply)):
             raise failure
         result = answer.answer_of(tool, reply, room, details=details)
-        notes = []
         if (token := getattr(reply, "token", "")) and not await _settled(calls, token):
             notes.append(UNSETTLED)
         if tool.notes:
-            named = {tool.aliases.get(name, name): value for name, value in given.items()}
             with suppress(Refusal, TimeoutError):
                 async with asyncio.timeout(SETTLED):
                     notes += await tool.notes(calls, named, reply)

@@ -88,6 +88,9 @@ class Tool:
     """The field of the request with an etag that the caller may leave out."""
     present: Callable[[Calls, Any], Awaitable[str]] | None = None
     """Reads the present etag of what the request names. Raises `Refusal`."""
+    before: Callable[[Calls, Mapping[str, Json], Any], Awaitable[Sequence[str]]] | None = None
+    """Completes the request by another call, from the arguments given, as they are named here, and
+    returns what to say beside the answer. Raises `Refusal`."""
     notes: Callable[[Calls, Mapping[str, Json], Any], Awaitable[Sequence[str]]] | None = None
     """What to say beside the answer: from the arguments given, as they are named here, and the
     reply. A failure of it never fails the call."""

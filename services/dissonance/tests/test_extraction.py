@@ -92,6 +92,7 @@ def test_what_is_not_asserted_is_no_fact(text: str) -> None:
         "The idea of selling the shop is old.",
         "I have to sell the shop.",
         "Each shop has a door.",
+        "Red Hammer\nCopper Wire holds the board.",
         "I bought a car that I had seen at that place which my brother had told me of when we"
         " met at the fair which took place in the town in which both of us had been at school.",
     ],

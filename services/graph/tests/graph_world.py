@@ -148,6 +148,7 @@ def fact(
     *,
     weight: float | None = None,
     properties: Mapping[str, Json] | None = None,
+    extracted: bool = False,
 ) -> type_pb2.Fact:
     """Return a fact as a caller states it."""
     return type_pb2.Fact(
@@ -156,6 +157,7 @@ def fact(
         object=object_,
         weight=weight,
         properties=None if properties is None else struct(properties),
+        extracted=extracted,
     )
 
 

@@ -26,6 +26,22 @@ class NoTies(Known):
         return super().next_values(edge)[:1]
 
 
+class Extracted(Known):
+    """A value that nobody stated ends others."""
+
+    def next_values(self, edge: Version) -> list[Version]:
+        others = [e for e in self.row(edge) if e.target != edge.target]
+        later = [e for e in others if e.begins > edge.begins]
+        return [e for e in later if e.begins == later[0].begins]
+
+
+class ExtractedStay(Known):
+    """A value that nobody stated gives way to none."""
+
+    def next_values(self, edge: Version) -> list[Version]:
+        return [] if edge.extracted else super().next_values(edge)
+
+
 class NoReturns(Known):
     """A value that returns follows itself."""
 

@@ -14,7 +14,8 @@ from typing import Any
 FOREVER = 2**63 - 1
 LINEAGE = ("SUPERSEDES", "DEPRECATES", "AMENDS", "CONTRADICTS")
 REPLACING = ("SUPERSEDES", "DEPRECATES")
-UNTOLD = {"edge_type": "DESCRIPTIVE", "governed": False, "maker": "", "erased": False}
+UNTOLD: dict[str, Any] = {"edge_type": "DESCRIPTIVE", "maker": ""}
+UNTOLD |= dict.fromkeys(("governed", "erased", "extracted"), False)
 
 
 @dataclass(frozen=True)
@@ -182,8 +183,9 @@ class Known:
         return sorted((e for e in found if not self.never_held(e)), key=lambda e: e.begins)
 
     def next_values(self, edge: Version) -> list[Version]:
-        """Return the values that follow it in its row: those of one instant stand side by side."""
-        later = [e for e in self.row(edge) if e.begins > edge.begins and e.target != edge.target]
+        """Return the stated values that follow it in its row; those of one instant tie (0095)."""
+        others = [e for e in self.row(edge) if e.target != edge.target and not e.extracted]
+        later = [e for e in others if e.begins > edge.begins]
         return [e for e in later if e.begins == later[0].begins]
 
     def followers(self, edge: Version) -> list[Version]:
@@ -256,8 +258,7 @@ class Known:
 
     def is_new(self, edge: Version) -> bool:
         """Return whether its source had another value right before it."""
-        before = [e for e in self.row(edge) if e.begins < edge.begins]
-        return any(e.begins == before[-1].begins and e.target != edge.target for e in before)
+        return any(edge in self.next_values(e) for e in self.row(edge))
 
     def _restated(self, memory: Version, v: int) -> list[Version]:
         """Return the memories that state the successors of facts that have all ended by v."""

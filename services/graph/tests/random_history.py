@@ -58,8 +58,9 @@ who = st.sampled_from(["alone", "alone", "other", "together"])
 
 put_edge = op("put_edge", triple=triples, time=times, days=lasting)
 facts = st.lists(triples, min_size=1, max_size=2)
-add = op("add", memory_id=memories, facts=facts, time=times, days=lasting)
-add_first = op("add", memory_id=told_first, facts=facts, time=times, days=lasting)
+taken = st.booleans()
+add = op("add", memory_id=memories, facts=facts, time=times, days=lasting, extracted=taken)
+add_first = op("add", memory_id=told_first, facts=facts, time=times, days=lasting, extracted=taken)
 relate_values = op("relate_values", who=who, relation=lineage, place=places, older=places)
 relate_memories = op("relate_memories", who=who, relation=lineage, newer=told_first, older=memories)
 hang = op("hang", memory_id=told_first, together=st.sampled_from([True, True, False]))
@@ -76,7 +77,13 @@ writes = st.one_of(
     op("retime_edge", place=places, time=times, days=lasting),
     op("delete_edge", place=places, together=st.booleans()),
     op("define_memory", memory_id=memories, facts=facts),
-    op("restate", memory_id=memories, facts=st.lists(triples, max_size=2), time=times),
+    op(
+        "restate",
+        memory_id=memories,
+        facts=st.lists(triples, max_size=2),
+        time=times,
+        extracted=taken,
+    ),
     op("toggle", memory_id=memories),
     op("erase", memory_id=memories),
     op("declare", relation=st.sampled_from(RELATIONS), functional=st.sampled_from([1, 1, 0])),
@@ -171,9 +178,15 @@ class Space:
         await self._together(action)
 
     async def _add(
-        self, memory_id: str, facts: list[Triple], time: int | None, days: int | None
+        self,
+        memory_id: str,
+        facts: list[Triple],
+        time: int | None,
+        days: int | None,
+        extracted: bool = False,
     ) -> None:
-        memory = type_pb2.Memory(id=memory_id, content=memory_id, facts=facts_of(facts))
+        stated = facts_of(facts, extracted=extracted)
+        memory = type_pb2.Memory(id=memory_id, content=memory_id, facts=stated)
         date(memory, time, _until(time, days))
         await self.calls.add_memory(memory)
 
@@ -186,12 +199,14 @@ class Space:
         )
         await self._together(action_of("add_memory", memory=memory))
 
-    async def _restate(self, memory_id: str, facts: list[Triple], time: int | None) -> None:
+    async def _restate(
+        self, memory_id: str, facts: list[Triple], time: int | None, extracted: bool
+    ) -> None:
         memory = await self._memory(memory_id)
         if memory is None:
             return
         del memory.facts[:]
-        memory.facts.extend(facts_of(facts))
+        memory.facts.extend(facts_of(facts, extracted=extracted))
         date(memory, time, None)
         await self.calls.update(memory, "facts", "valid_from", "valid_until")
 
@@ -282,8 +297,20 @@ async def write_in_row(space: Space, draw: random.Random, *, erasing: bool = Tru
         "correct_row": (1, {"place": place}),
         "define_edge": (1, {"triple": triple, "time": time}),
         "replace_defined": (1, {"place": place, "older": older}),
-        "add": (3, {"memory_id": memory, "facts": [fact_], "time": time, "days": days}),
-        "restate": (2, {"memory_id": memory, "facts": [fact_], "time": time}),
+        "add": (
+            3,
+            {
+                "memory_id": memory,
+                "facts": [fact_],
+                "time": time,
+                "days": days,
+                "extracted": place % 3 == 0,
+            },
+        ),
+        "restate": (
+            2,
+            {"memory_id": memory, "facts": [fact_], "time": time, "extracted": place % 3 == 0},
+        ),
         "define_memory": (2, {"memory_id": "", "facts": draw.choice([[], [fact_]])}),
         "toggle": (2, {"memory_id": memory}),
         "erase": (int(erasing), {"memory_id": memory}),

@@ -28,9 +28,9 @@ def op(name: str, /, **arguments: st.SearchStrategy[object]) -> st.SearchStrateg
     return st.tuples(st.just(name), st.fixed_dictionaries(dict(arguments)))
 
 
-def facts_of(triples: Iterable[Triple]) -> list[type_pb2.Fact]:
+def facts_of(triples: Iterable[Triple], *, extracted: bool = False) -> list[type_pb2.Fact]:
     """Return the facts that triples say."""
-    return [fact(*triple) for triple in triples]
+    return [fact(*triple, extracted=extracted) for triple in triples]
 
 
 def date(item: type_pb2.Edge | type_pb2.Memory, begins: int | None, ends: int | None) -> None:

@@ -58,6 +58,7 @@ def _of_edge(line: dict[str, Any]) -> dict[str, Any]:
         "edge_type": edge_type,
         "governed": line.get("governed", False),
         "resolution": edge_type == "RESOLUTION",
+        "extracted": line.get("origin") == "EXTRACTED",
         **_interval(line),
     }
 

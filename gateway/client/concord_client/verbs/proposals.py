@@ -59,7 +59,7 @@ def propose(
     if action:
         governed = _parsed(action)
     elif content:
-        memory = add(
+        adding = add(
             content,
             kind=kind,
             importance=importance,
@@ -71,7 +71,8 @@ def propose(
             valid_from=valid_from,
             valid_until=valid_until,
             properties=properties,
-        ).request
+        )
+        memory = next(adding).request
         governed = governed_pb2.GovernedAction(add_memory=memory)  # type: ignore[arg-type] # its request
         governed.add_memory.memory.edge_type = edge_type
     else:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from concord.dissonance.v1 import dissonance_pb2
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import episode_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from concord.search.v1 import search_pb2, suggestion_pb2
@@ -45,7 +46,8 @@ def _memory(read: type_pb2.Memory) -> dict[str, Any]:
         "tags": tuple(read.tags),
         "surfaces_when": tuple(read.surfaces_when),
         "facts": tuple(
-            things.Fact(each.subject, each.relation, each.object) for each in read.facts
+            things.Fact(each.subject, each.relation, each.object, each.extracted)
+            for each in read.facts
         ),
         "sources": tuple(
             things.Source(each.speaker, each.file, tuple(each.turn_ids), tuple(each.memory_ids))
@@ -249,3 +251,30 @@ def name_of(enum: Any, value: int) -> str:
         return ""
     prefix = str(enum.keys()[0]).removesuffix("UNSPECIFIED")
     return str(enum.Name(value)).removeprefix(prefix)
+
+
+def extraction(reply: dissonance_pb2.ExtractFactsResponse) -> things.Extraction:
+    """What was found in texts."""
+    return things.Extraction(
+        name_of(dissonance_pb2.ExtractionOutcome, reply.outcome),
+        tuple(map(_candidate, reply.candidates)),
+        reply.counts.texts_left,
+        reply.counts.budget_spent,
+        reply.counts.invalid_replies,
+        reply.counts.dropped,
+    )
+
+
+def _candidate(read: dissonance_pb2.FactCandidate) -> things.Candidate:
+    return things.Candidate(
+        things.Fact(read.fact.subject, read.fact.relation, read.fact.object, read.fact.extracted),
+        read.quote,
+        read.text,
+        read.span.start,
+        read.span.end,
+        time_of(read, "valid_from"),
+        time_of(read, "valid_until"),
+        read.confidence,
+        read.sure,
+        name_of(dissonance_pb2.ExtractionArm, read.arm),
+    )

@@ -7,11 +7,12 @@ aware `datetime`; a naive one counts as UTC. Taking a step raises `Refused` or o
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from concord.dissonance.v1 import dissonance_pb2
 from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from concord.search.v1 import search_pb2, suggestion_pb2
 from concord.type.v1 import type_pb2
@@ -19,6 +20,7 @@ from google.protobuf.descriptor import Descriptor, MethodDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
+from concord_client.facts import said_in, take_facts
 from concord_client.links import with_links
 from concord_client.verbs import read_reply, things
 from concord_client.verbs.arguments import instant, stamp, struct, value_of
@@ -84,11 +86,13 @@ def add(
     external_id: str = "",
     session_id: str = "",
     properties: Mapping[str, object] | None = None,
-) -> Step[things.Added]:
+    extract: bool = False,
+) -> Steps[things.Added]:
     """Add a memory of up to 20,000 characters; the same text of the same source is added once.
 
     `supersedes` and `amends`: ids of memories that it replaces or amends. `surfaces_when`: up to 20
-    triggers (`file:GLOB`, `error:REGEX`, or words) at which it is suggested unasked.
+    triggers (`file:GLOB`, `error:REGEX`, or words) at which it is suggested unasked. `extract`: it
+    also states the sure facts of its text that have no time of their own, up to 10 facts in all.
     """
     links = {"Supersedes": list(supersedes), "Amends": list(amends)}
     memory = type_pb2.Memory(
@@ -101,7 +105,12 @@ def add(
         concepts=concepts,
         surfaces_when=surfaces_when,
         facts=[
-            type_pb2.Fact(subject=each.subject, relation=each.relation, object=each.object)
+            type_pb2.Fact(
+                subject=each.subject,
+                relation=each.relation,
+                object=each.object,
+                extracted=each.extracted,
+            )
             for each in facts
         ],
         sources=[type_pb2.Source(speaker=speaker)] if speaker else [],
@@ -111,8 +120,15 @@ def add(
         session_id=session_id,
         properties=struct(properties),
     )
+    found = None
+    if extract:
+        asked = dissonance_pb2.ExtractFactsRequest(texts=[said_in(memory, content)])
+        reply = yield from taken(Step(asked, lambda reply: reply))
+        take_facts(memory, reply)
+        found = read_reply.extraction(reply)
     request = memory_pb2.AddMemoryRequest(memory=memory)
-    return Step(request, read_reply.added)
+    added = yield from taken(Step(request, read_reply.added))
+    return replace(added, extraction=found)
 
 
 def search(

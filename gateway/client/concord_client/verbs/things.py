@@ -36,11 +36,15 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact that a memory states, as a triple."""
+    """A fact that a memory states, as a triple.
+
+    `extracted`: a program took it from the text; it ends no other value until somebody states it.
+    """
 
     subject: str
     relation: str
     object: str
+    extracted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +111,53 @@ class WrittenMemory(Memory):
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fact that a text states: `quote` are its words, from `start` to `end` in it.
+
+    `text`: which of the texts, from 0. `sure`: it may be taken without being looked at. `arm`:
+    READING or MODEL. A time that is not stated is None.
+    """
+
+    fact: Fact
+    quote: str
+    text: int
+    start: int
+    end: int
+    valid_from: datetime | None
+    valid_until: datetime | None
+    confidence: float
+    sure: bool
+    arm: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The facts that texts state. `outcome`: the contract's `ExtractionOutcome` by name.
+
+    Texts: `texts_left` were not read, about `budget_spent` no model was asked, since its budget was
+    spent, and about `invalid_replies` it gave no usable reply. `dropped`: facts that it made up.
+    """
+
+    outcome: str
+    candidates: tuple[Candidate, ...]
+    texts_left: int = 0
+    budget_spent: int = 0
+    invalid_replies: int = 0
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Added:
     """The result of `add`; `created` is False for a memory that existed before.
 
-    `gave_way`: what gave way by it, at most 1,000 items.
+    `gave_way`: what gave way by it, at most 1,000 items. `extraction`: the facts that its text
+    states, where `add` was to extract them; None otherwise.
     """
 
     memory: Memory
     created: bool
     gave_way: tuple[GivenWay, ...] = ()
+    extraction: Extraction | None = None
 
     @property
     def id(self) -> str:

@@ -8,6 +8,7 @@ from concord.graph.v1 import graph_pb2, memory_pb2, space_pb2
 from concord.search.v1 import search_pb2
 
 from concord_mcp.tool import Argument, Json, Shape, Tool
+from concord_mcp.tools.extracting import state_facts
 from concord_mcp.tools.notes import after_adding, after_check, after_weighing, what_is_stated
 from concord_mcp.tools.parts import (
     CONFLICT,
@@ -40,16 +41,23 @@ def _speaker(request: Any, value: Json) -> None:
     request.memory.sources.add(speaker=value)
 
 
+def _extract(request: Any, value: Json) -> None:
+    """Checks the value: `before` acts on it."""
+    del request
+    truth(value)
+
+
 ADD_MEMORY = Tool(
     "add_memory",
     memory_pb2,
     "MemoryService.AddMemory",
-    "Use when you learn something to keep. To correct a memory, state it anew with `supersedes`: "
-    "nothing is overwritten, the old one stays in its history.",
+    "Use when you learn something to keep. To correct a memory, state it anew with `supersedes`; "
+    "its history keeps the old one.",
     (
         Argument("content", "memory.content", required=True),
         Argument("supersedes", schema=IDS, put=_supersede, hint="ids it replaces"),
         Argument("facts", "memory.facts", hint="triples it states, judged exactly"),
+        Argument("extract", schema={"type": "boolean"}, put=_extract, hint="also its facts"),
         Argument("kind", "memory.kind"),
         Argument("importance", "memory.importance"),
         Argument("domain", "memory.domain", hint="such as work.payroll"),
@@ -72,6 +80,7 @@ ADD_MEMORY = Tool(
         "token": "token",
     },
     reads=False,
+    before=state_facts,
     notes=after_adding,
     aliases={"statement": "content", "text": "content"},
 )
@@ -210,7 +219,7 @@ GET_EDGE = Tool(
     "get_edge",
     graph_pb2,
     "GraphService.GetEdge",
-    "Use when you want to know whether one thing stands in a relation to another, and since when.",
+    "Use when you ask whether one thing stands in a relation to another, and since when.",
     (
         end("source", "triple.source"),
         Argument("relation", "triple.relation", required=True),
@@ -229,7 +238,7 @@ COUNT_BY_TYPE = Tool(
     "count_by_type",
     space_pb2,
     "SpaceService.CountByType",
-    "Use when you want to know how much is remembered.",
+    "Use when you ask how much is remembered.",
     (as_of(),),
     {
         name: name
@@ -277,7 +286,7 @@ SMF_PENDING_PROPOSALS = Tool(
     "smf_pending_proposals",
     proposal_pb2,
     "ProposalService.ListProposals",
-    "Use when you want to know which changes of what defines the agent wait for consent.",
+    "Use when you ask which changes of what defines the agent wait for consent.",
     (limit(),),
     {
         "proposals": (

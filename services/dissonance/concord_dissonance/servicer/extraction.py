@@ -52,7 +52,9 @@ def reply(request: pb.ExtractFactsRequest, found: Extracted) -> pb.ExtractFactsR
 def _candidate(each: Candidate, text: str) -> pb.FactCandidate:
     message = pb.FactCandidate(
         text=each.text,
-        fact=type_pb2.Fact(subject=each.subject, relation=each.relation, object=each.object),
+        fact=type_pb2.Fact(
+            subject=each.subject, relation=each.relation, object=each.object, extracted=True
+        ),
         span=span(each.span),
         quote=text[slice(*each.span)],
         confidence=each.confidence,

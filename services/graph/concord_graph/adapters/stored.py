@@ -52,7 +52,9 @@ def _sources(text: str) -> tuple[Source, ...]:
 
 
 def _facts_text(facts: tuple[Fact, ...]) -> str:
-    return to_json([[*fact.triple, fact.weight, dict(fact.properties)] for fact in facts])
+    parts = ([*fact.triple, fact.weight, dict(fact.properties)] for fact in facts)
+    marks = ([True] if fact.extracted else [] for fact in facts)  # older facts have none
+    return to_json([part + mark for part, mark in zip(parts, marks, strict=True)])
 
 
 def _facts(text: str) -> tuple[Fact, ...]:

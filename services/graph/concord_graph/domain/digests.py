@@ -29,6 +29,7 @@ _CAME_LATER: Mapping[type, frozenset[str]] = {
     Node: frozenset({"of_facts"}),
     Memory: frozenset({"turn_order", "facts", "properties", "role", "origin"}),
     Source: frozenset({"memory_ids"}),
+    Fact: frozenset({"extracted"}),
     DeclaredRelation: frozenset({"temporal_class", "transitive", "exclusive_sets"}),
     Entry: frozenset({"words"}),
 }

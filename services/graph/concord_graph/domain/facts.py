@@ -1,7 +1,8 @@
 """The facts that memories state, and the content of an edge that only facts make (M1).
 
 Such an edge joins all of its facts, in whatever order they came: it has the largest weight, the
-latest end, and of two values of one property the greater, by JSON text.
+latest end, and of two values of one property the greater, by JSON text. It is extracted if all of
+them are.
 """
 
 from __future__ import annotations
@@ -16,13 +17,17 @@ Properties = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """That a subject stands in a relation to an object; names of nodes."""
+    """That a subject stands in a relation to an object; names of nodes.
+
+    `extracted`: a program took it from the text, and nobody stated or confirmed it.
+    """
 
     subject: str
     relation: str
     object: str
     weight: float = 1.0
     properties: Properties = field(default_factory=dict)
+    extracted: bool = False
 
     @property
     def triple(self) -> tuple[str, str, str]:
@@ -46,6 +51,7 @@ class StatedContent:
     weight: float
     properties: Properties
     until: int | None
+    extracted: bool = False
 
     def joined(self, other: StatedContent) -> StatedContent:
         """Return both joined; the order makes no difference."""
@@ -54,6 +60,7 @@ class StatedContent:
             weight=max(self.weight, other.weight),
             properties=_joined(self.properties, other.properties),
             until=None if open_ended else max(self.until or 0, other.until or 0),
+            extracted=self.extracted and other.extracted,
         )
 
 

@@ -75,11 +75,15 @@ HIDING = frozenset({Relation.SUPERSEDES, Relation.DEPRECATES, Relation.AMENDS})
 
 
 class Origin(enum.IntEnum):
-    """Who made an edge: a caller by name, a link in a memory's content, or only memories' facts."""
+    """Who made an edge: a caller by name, a link in a memory's content, or only memories' facts.
+
+    EXTRACTED: only facts that programs took from texts, and that nobody stated or confirmed.
+    """
 
     EXPLICIT = 1
     CONTENT = 2
     FACT = 3
+    EXTRACTED = 4
 
 
 class MemoryKind(enum.IntEnum):
@@ -200,6 +204,16 @@ class Edge:
     def effective_from(self) -> int:
         """From when it holds."""
         return self.create_time if self.valid_from is None else self.valid_from
+
+    @property
+    def is_of_facts(self) -> bool:
+        """True while facts of memories alone make it."""
+        return self.origin in (Origin.FACT, Origin.EXTRACTED)
+
+    @property
+    def is_extracted(self) -> bool:
+        """True while nobody stated or confirmed what programs took from texts."""
+        return self.origin == Origin.EXTRACTED
 
     @property
     def place(self) -> tuple[str, str, str, int]:

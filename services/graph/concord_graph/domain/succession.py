@@ -7,7 +7,8 @@ its numbers with the instant that they are asked about.
 - Lineage (SUPERSEDES, DEPRECATES) replaces its older side from when the newer one begins.
 - The live edges of one source with one functional relation are a *row* of values, by when they
   begin. A value gives way to the next ones with another target; those of one instant stand side by
-  side, and edges of one triple never end one another.
+  side, and edges of one triple never end one another. An *extracted* value, which nobody stated or
+  confirmed, ends none.
 - What is *fixed* gives way to what both principals agreed to alone: a constitutive item, one at
   which agreed lineage starts, and a memory at which a constitutive edge, or one like that, ends.
 - A value that lineage replaced by an earlier one of its source and relation *never held*: it is in
@@ -45,6 +46,7 @@ class Value(NamedTuple):
     target_id: str
     begins: int
     is_fixed: bool = False
+    is_extracted: bool = False
 
 
 class Standing(NamedTuple):
@@ -120,17 +122,24 @@ def never_held(edge: Edge, newer: Iterable[Edge | Memory]) -> bool:
 
 def next_values(value: Value, later: Sequence[Value]) -> list[Value]:
     """Return the values that would follow one; `later`: those after it in its row, by time."""
-    others = [each for each in later if each.target_id != value.target_id]
+    others = [each for each in confirmed(later) if each.target_id != value.target_id]
     return [each for each in others if each.begins == others[0].begins]
+
+
+def confirmed(values: Iterable[Value]) -> list[Value]:
+    """Return the values that may end others."""
+    return [each for each in values if not each.is_extracted]
 
 
 def former_values(value: Value, earlier: Sequence[Value]) -> list[Value]:
     """Return the values that one would follow; `earlier`: those before it in its row, latest first.
 
     They are those of the last instant, and earlier ones with one of their targets, back to the last
-    value with another target.
+    value with another target; and extracted ones among these.
     """
     found: list[Value] = []
+    if value.is_extracted:
+        return found
     between: set[str] = set()  # the targets of values that begin later than those of this instant
     for begins in dict.fromkeys(each.begins for each in earlier):
         at_once = [each for each in earlier if each.begins == begins]
@@ -139,7 +148,7 @@ def former_values(value: Value, earlier: Sequence[Value]) -> list[Value]:
             for each in at_once
             if each.target_id != value.target_id and between <= {each.target_id}
         ]
-        between |= {each.target_id for each in at_once}
+        between |= {each.target_id for each in confirmed(at_once)}
         if len(between) > 1:
             break
     return found

@@ -275,6 +275,7 @@ def _fact(fact: type_pb2.Fact) -> Fact:
         object=text(fact.object),
         weight=1.0 if weight is None else weight,
         properties=_without_nulls(plain(fact.properties)),
+        extracted=fact.extracted,
     )
 
 

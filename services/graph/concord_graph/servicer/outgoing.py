@@ -122,6 +122,7 @@ def fill_edge(message: type_pb2.Edge, shown: Shown) -> None:
     fill_access(message.access, view.access)
     fill_supersession(message.supersession, view.supersession, shown.valid)
     message.relevance_score = shown.relevance
+    message.extracted = item.is_extracted
     if item.erase_time:
         fill_stamp(message.erase_time, item.erase_time)
     if item.properties:
@@ -199,7 +200,11 @@ def source(value: Source) -> type_pb2.Source:
 
 def _fact(fact: Fact) -> type_pb2.Fact:
     message = type_pb2.Fact(
-        subject=fact.subject, relation=fact.relation, object=fact.object, weight=fact.weight
+        subject=fact.subject,
+        relation=fact.relation,
+        object=fact.object,
+        weight=fact.weight,
+        extracted=fact.extracted,
     )
     if fact.properties:
         message.properties.update(dict(fact.properties))

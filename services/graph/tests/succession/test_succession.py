@@ -6,7 +6,7 @@ import random
 
 import pytest
 from concord_graph.domain import succession
-from concord_graph.domain.items import Edge, EdgeType, End, ItemKind, Memory
+from concord_graph.domain.items import Edge, EdgeType, End, ItemKind, Memory, Origin
 from concord_graph.domain.succession import Replacement, Standing, Value
 from naive_replay import FOREVER, REPLACING, Known, Version
 
@@ -37,7 +37,8 @@ def drawn(draw: random.Random) -> Known:
         since = begins()
         ends = draw.choice([None, None, None if since is None else since + 1])
         told = {"source": "a", "relation": "IN", "target": draw.choice("xyz")}
-        put("edge", edge_id, **told, valid_from=since, valid_until=ends, edge_type=edge_type())
+        told["edge_type"], extracted = edge_type(), draw.random() < 0.2
+        put("edge", edge_id, **told, valid_from=since, valid_until=ends, extracted=extracted)
     for n, memory_id in enumerate(draw.sample(memories, len(memories) // 2)):
         told = {"source": "a", "relation": "KEEPS", "target": memory_id}
         put("edge", f"k{n}", **told, valid_from=None, edge_type=edge_type())
@@ -63,6 +64,7 @@ def edge_of(version: Version) -> Edge:
         edge_type=EdgeType[version.edge_type],
         valid_from=version.valid_from,
         valid_until=version.valid_until,
+        origin=Origin.EXTRACTED if version.extracted else Origin.EXPLICIT,
         governed=version.governed,
         create_time=version.created,
         deleted=version.deleted,
@@ -119,7 +121,7 @@ class Ruled:
     def value(self, edge: Edge) -> Value:
         """Return an edge as a value."""
         fixed = self.known.is_fixed(self.known.items[edge.id])
-        return Value(edge.id, edge.target.id, edge.effective_from, fixed)
+        return Value(edge.id, edge.target.id, edge.effective_from, fixed, edge.is_extracted)
 
     def of_edge(self, edge: Edge) -> tuple[Standing, set[str]]:
         """Return an edge's standing, and the values that gave way to it."""

@@ -23,7 +23,7 @@ def of_memory(memory: type_pb2.Memory) -> list[RenderableType]:
         ("tags", ", ".join(memory.tags)),
         ("concepts", ", ".join(memory.concepts)),
         ("surfaces when", "; ".join(memory.surfaces_when)),
-        ("facts", "; ".join(f"{f.subject} —{f.relation}→ {f.object}" for f in memory.facts)),
+        ("facts", "; ".join(map(_fact, memory.facts))),
         (
             "sources",
             ", ".join(filter(None, (each.speaker or each.file for each in memory.sources))),
@@ -120,6 +120,11 @@ def _changed(memory: type_pb2.Memory) -> str:
     if memory.modify_time == memory.create_time:
         return ""
     return when(memory.modify_time)
+
+
+def _fact(fact: type_pb2.Fact) -> str:
+    mark = " (extracted)" if fact.extracted else ""
+    return f"{fact.subject} —{fact.relation}→ {fact.object}{mark}"
 
 
 def _json(properties: object) -> str:

@@ -1466,7 +1466,7 @@ class FactCandidate(_message.Message):
     """Whether it may be taken without being looked at."""
     @_builtins.property
     def fact(self) -> _type_pb2.Fact:
-        """The fact, without weight and properties. Its relation is an attribute such as "EMPLOYER", or a verb such as
+        """The fact, marked as extracted, without weight and properties. Its relation is an attribute such as "EMPLOYER", or a verb such as
         "GO_TO".
         """
 

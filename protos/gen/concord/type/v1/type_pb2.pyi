@@ -581,6 +581,7 @@ class Edge(_message.Message):
     ERASE_TIME_FIELD_NUMBER: _builtins.int
     SOURCES_FIELD_NUMBER: _builtins.int
     CONFLICT_IDS_FIELD_NUMBER: _builtins.int
+    EXTRACTED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id (UUIDv7), given by Concord. Output only on upsert."""
     relation: _builtins.str
@@ -599,6 +600,8 @@ class Edge(_message.Message):
     """How far the forgetting curve has fallen at the time of reading: exp(-d/S), d days after the last access, with
     S = 100 (1 + ln(1 + access_count)) days, or more by `importance`; 1 when constitutive. In [0, 1]. Output only.
     """
+    extracted: _builtins.bool
+    """True while only extracted facts state it (Fact.extracted). Output only."""
     @_builtins.property
     def source(self) -> Global___EdgeEnd:
         """Its source."""
@@ -679,10 +682,11 @@ class Edge(_message.Message):
         erase_time: _timestamp_pb2.Timestamp | None = ...,
         sources: _abc.Iterable[_builtins.str] | None = ...,
         conflict_ids: _abc.Iterable[_builtins.str] | None = ...,
+        extracted: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "modify_time", b"modify_time", "properties", b"properties", "source", b"source", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "conflict_ids", b"conflict_ids", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "sources", b"sources", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "conflict_ids", b"conflict_ids", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "extracted", b"extracted", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "sources", b"sources", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__weight: _TypeAlias = _typing.Literal["weight"]  # noqa: Y015
     _WhichOneofArgType__weight: _TypeAlias = _typing.Literal["_weight", b"_weight"]  # noqa: Y015
@@ -924,6 +928,7 @@ class Fact(_message.Message):
     OBJECT_FIELD_NUMBER: _builtins.int
     WEIGHT_FIELD_NUMBER: _builtins.int
     PROPERTIES_FIELD_NUMBER: _builtins.int
+    EXTRACTED_FIELD_NUMBER: _builtins.int
     subject: _builtins.str
     """Name of the source node. Names starting with "concord:" are reserved."""
     relation: _builtins.str
@@ -932,6 +937,11 @@ class Fact(_message.Message):
     """Name of the target node."""
     weight: _builtins.float
     """Strength in [0, 1]; 1 when absent."""
+    extracted: _builtins.bool
+    """True when a program took it from the text, and nobody stated or confirmed it. An edge that only such facts
+    state ends no value of a functional relation; whoever states the triple confirms it. Never in a constitutive
+    memory (FIELD_INVALID).
+    """
     @_builtins.property
     def properties(self) -> _struct_pb2.Struct:
         """Free-form properties of the edge."""
@@ -944,10 +954,11 @@ class Fact(_message.Message):
         object: _builtins.str = ...,
         weight: _builtins.float | None = ...,
         properties: _struct_pb2.Struct | None = ...,
+        extracted: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "properties", b"properties", "weight", b"weight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "object", b"object", "properties", b"properties", "relation", b"relation", "subject", b"subject", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "extracted", b"extracted", "object", b"object", "properties", b"properties", "relation", b"relation", "subject", b"subject", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__weight: _TypeAlias = _typing.Literal["weight"]  # noqa: Y015
     _WhichOneofArgType__weight: _TypeAlias = _typing.Literal["_weight", b"_weight"]  # noqa: Y015

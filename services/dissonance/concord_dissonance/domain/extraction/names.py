@@ -56,6 +56,8 @@ class Names:
         name, confidence = self.resolved(self.said.text[start:end], frame.language)
         if not name or len(name) > LONGEST or "," in name or known["or"] & {*fold(name).split()}:
             return None
+        if "\n" in self.said.text[start:end]:  # a list, which the parse runs together
+            return None
         head = next((e for e in words if not _is_within_subject(e, frame)), words[-1])
         self.written[head.key] = name
         before = fold(self.said.text[max(0, start - _BEFORE) : start]).split()

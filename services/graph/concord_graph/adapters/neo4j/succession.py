@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from concord_graph.adapters.neo4j.patterns import Known, bringing, exists, in_time, seen
 from concord_graph.adapters.neo4j.records import Fields
-from concord_graph.domain.items import FOREVER
+from concord_graph.domain.items import FOREVER, Origin
 from concord_graph.domain.succession import UNTOUCHED, Newer, Standing
 
 _ROW: Final = "relation, source_id, effective_from"
@@ -90,7 +90,8 @@ def standings(known: Known) -> str:
 @cache
 def values_around(known: Known) -> str:
     """Select (place, values before, at and after it) of the $asked places, $most of each part."""
-    value = "[s.id, s.target_id, s.effective_from, coalesce(t.is_fixed, false)]"
+    flags = f"coalesce(t.is_fixed, false), s.origin = {Origin.EXTRACTED:d}"
+    value = f"[s.id, s.target_id, s.effective_from, {flags}]"
     parts = (
         f"COLLECT {{ MATCH {_row('s', 'ask.source', 'ask.relation', known)}"
         f" AND s.effective_from {test} ask.begins {standing('s', known)}"

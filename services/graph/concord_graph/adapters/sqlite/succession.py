@@ -13,7 +13,7 @@ from typing import Any
 
 from concord_graph.adapters.sqlite.revisions import IDS, by, current, live
 from concord_graph.adapters.sqlite.rows import RELATION, qualified
-from concord_graph.domain.items import FOREVER
+from concord_graph.domain.items import FOREVER, Origin
 from concord_graph.domain.succession import Newer, Standing, Value
 from concord_graph.ports import ValuesAround
 
@@ -58,8 +58,8 @@ def standing_of(row: tuple[Any, ...]) -> Standing:
 def around_of(rows: Iterable[tuple[Any, ...]]) -> ValuesAround:
     """Return the values of the rows of `values_around`."""
     parts: tuple[list[Value], ...] = ([], [], [])
-    for part, value_id, target_id, begins, is_fixed in rows:
-        parts[part].append(Value(value_id, target_id, begins, bool(is_fixed)))
+    for part, value_id, target_id, begins, *flags in rows:
+        parts[part].append(Value(value_id, target_id, begins, *map(bool, flags)))
     return ValuesAround(*map(tuple, parts))
 
 
@@ -124,7 +124,8 @@ def values_around(now: bool) -> str:
     """Select (part, *value) of up to :most values before, at and after :begins, nearest first."""
     return " UNION ALL ".join(
         f"SELECT * FROM (SELECT {part}, s.id, s.target_id, s.effective_from,"
-        f" coalesce(t.is_fixed, 0) FROM {_row('s', 't', ':source', ':relation', now)}"
+        f" coalesce(t.is_fixed, 0), s.origin = {Origin.EXTRACTED:d}"
+        f" FROM {_row('s', 't', ':source', ':relation', now)}"
         f" AND s.effective_from {test} :begins ORDER BY s.effective_from {order} LIMIT :most)"
         for part, (test, order) in enumerate((("<", "DESC"), ("=", "ASC"), (">", "ASC")))
     )

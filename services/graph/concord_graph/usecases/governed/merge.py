@@ -151,7 +151,7 @@ async def _take_in(writer: Writer, edge: Edge, twin: Edge) -> None:
     gone = await writer.put(edge, replace(edge, deleted=True))
     await move_facts(writer, edge.id, twin.id, gone.revision.record_from)
     origin = min(twin.origin, edge.origin)
-    if twin.origin == Origin.FACT and origin == Origin.EXPLICIT:
+    if twin.is_of_facts and origin == Origin.EXPLICIT:
         await writer.put(twin, replace(twin, origin=origin))
     await settle(writer, twin.id)
 

@@ -108,10 +108,14 @@ async def delete_edge(writer: Writer, edge_id: str, etag: str, links: LinkParser
 
 
 def _the_callers(edge: Edge) -> Edge:
-    """Return a fact's edge as the caller's own: it stays when no memory states it any more."""
-    if edge.origin != Origin.FACT or edge.edge_type == EdgeType.CONSTITUTIVE:
+    """Return a fact's edge as the caller's own: it stays when no memory states it any more.
+
+    What defines the agent is confirmed by both principals, and stays its facts'.
+    """
+    if not edge.is_of_facts:
         return edge
-    return replace(edge, origin=Origin.EXPLICIT)
+    is_defining = edge.edge_type == EdgeType.CONSTITUTIVE
+    return replace(edge, origin=Origin.FACT if is_defining else Origin.EXPLICIT)
 
 
 async def _create(writer: Writer, draft: EdgeDraft, source: End, target: End) -> Edge:

@@ -28,7 +28,7 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.links import Link, is_memory_id, meant_links, voice_of
 from concord_graph.domain.protection import is_constitutive
-from concord_graph.domain.succession import Value
+from concord_graph.domain.succession import Value, confirmed
 from concord_graph.ports import LinkParser, Reads, Ref, Written
 from concord_graph.usecases.read.succession import place_of
 from concord_graph.usecases.write.guard import etag_matches
@@ -314,13 +314,14 @@ class _Walk:
             edge = None if known else await self._tx.edge(edge_id)
             if edge is None or edge.deleted or edge.is_lineage:
                 continue
-            if is_constitutive(edge) and not self._down:
-                continue  # no later value supersedes it
+            if (is_constitutive(edge) and not self._down) or (edge.is_extracted and self._down):
+                continue  # no later value supersedes it, or it supersedes no earlier one
             if edge.relation not in await self._tx.functional():
                 continue
             ((earlier, _, later),) = await self._tx.values_around([place_of(edge)], MOST_FORMER)
-            values = [each for each in earlier if not each.is_fixed] if self._down else later
-            beyond = _beyond(edge, [each for each in values if each.id != self._in_no_row])
+            values = earlier if self._down else confirmed(later)
+            held = [v for v in values if v.id != self._in_no_row]
+            beyond = _beyond(edge, [v for v in held if not (self._down and v.is_fixed)])
             self._in_row |= beyond
             found |= beyond
         return found

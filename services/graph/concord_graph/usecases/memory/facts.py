@@ -165,7 +165,9 @@ class _Making:
         if edge.edge_type == EdgeType.CONSTITUTIVE:
             return edge
         if self._memory.edge_type == EdgeType.CONSTITUTIVE:
-            return await writer.put(edge, replace(edge, edge_type=EdgeType.CONSTITUTIVE))
+            origin = Origin.FACT if edge.is_extracted else edge.origin
+            changed = replace(edge, edge_type=EdgeType.CONSTITUTIVE, origin=origin)
+            return await writer.put(edge, changed)
         if not await follows_facts(writer, edge):
             return edge
         others = (
@@ -196,7 +198,7 @@ def _returns(former: Edge, wanted: Edge, there: Sequence[Edge]) -> bool:
     """Return whether the deleted edge of a former fact can be restored as the wanted one."""
     return (
         former.deleted
-        and former.origin == Origin.FACT
+        and former.is_of_facts
         and former.edge_type == wanted.edge_type == EdgeType.DESCRIPTIVE
         and (former.source, former.relation, former.target)
         == (wanted.source, wanted.relation, wanted.target)
@@ -208,7 +210,7 @@ def _returns(former: Edge, wanted: Edge, there: Sequence[Edge]) -> bool:
 async def follows_facts(writer: Writer, edge: Edge) -> bool:
     """Return whether facts alone decide about an edge: no caller wrote it, no consent pins it."""
     return (
-        edge.origin == Origin.FACT
+        edge.is_of_facts
         and edge.edge_type == EdgeType.DESCRIPTIVE
         and not await writer.is_frozen(edge.id)
     )
@@ -235,15 +237,19 @@ async def stated_content(tx: Reads, edge: Edge, but: str = "") -> StatedContent 
 
 
 def _content_of(edge: Edge) -> StatedContent:
-    return StatedContent(edge.weight, edge.properties, edge.valid_until)
+    return StatedContent(edge.weight, edge.properties, edge.valid_until, edge.is_extracted)
 
 
 def _of(memory: Memory, fact: Fact) -> StatedContent:
-    return StatedContent(fact.weight, fact.properties, memory.valid_until)
+    return StatedContent(fact.weight, fact.properties, memory.valid_until, fact.extracted)
 
 
 def with_content(edge: Edge, content: StatedContent) -> Edge:
-    """Return an edge with this weight, these properties and this end of its valid time."""
+    """Return a fact's edge with this content."""
     return replace(
-        edge, weight=content.weight, properties=dict(content.properties), valid_until=content.until
+        edge,
+        weight=content.weight,
+        properties=dict(content.properties),
+        valid_until=content.until,
+        origin=Origin.EXTRACTED if content.extracted else Origin.FACT,
     )

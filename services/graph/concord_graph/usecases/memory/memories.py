@@ -70,7 +70,7 @@ class Memories:
         if is_keyed(draft) and drafted != known:
             await _refuse_other_words(writer, known, drafted)
         await writer.restate(known, draft.session_id)
-        return written(known, known)
+        return written(known, await self.replace(writer, known, _confirmed(known, draft)))
 
     async def add_many(
         self,
@@ -170,8 +170,10 @@ class Memories:
         if not known.deleted:
             await writer.restate(known, draft.session_id)
         drafted = self._drafted(known, draft)
-        if known.deleted or not is_keyed(draft) or drafted == known:
+        if known.deleted or drafted == known:
             return written(known, known)  # forgotten stays forgotten: a batch restores none
+        if not is_keyed(draft):
+            return written(known, await self.replace(writer, known, _confirmed(known, draft)))
         if not update_existing:
             await _refuse_other_words(writer, known, drafted)
         return written(known, await self.replace(writer, known, drafted, extracted=extracted))
@@ -222,6 +224,7 @@ class Memories:
         if _stating(before) == _stating(after):
             return await writer.put(before, after)
         await writer.demand_allowed(before, after)
+        _check_extracted(after)
         async with writer.together():  # announces the changed items after both writes
             edges = await make_edges(writer, before, after)
             put = await writer.put(before, after)
@@ -289,6 +292,24 @@ async def _refuse_other_words(writer: Writer, known: Memory, drafted: Memory) ->
 def _voice(writer: Writer, text: Memory | MemoryDraft, *, extracted: bool) -> Voice:
     """Return who speaks in a content that this writer writes."""
     return Voice.STORED if extracted else voice_of(text.memory_kind, writer.author.origin)
+
+
+def _confirmed(known: Memory, draft: MemoryDraft) -> Memory:
+    """Return a memory, with its extracted facts as facts that a draft of the same words states."""
+    stated = {fact.triple for fact in draft.facts if not fact.extracted}
+    facts = (
+        replace(fact, extracted=fact.extracted and fact.triple not in stated)
+        for fact in known.facts
+    )
+    return replace(known, facts=tuple(facts))
+
+
+def _check_extracted(memory: Memory) -> None:
+    """Refuse a constitutive memory with a fact that nobody stated or confirmed."""
+    for place, fact in enumerate(memory.facts):
+        if fact.extracted and memory.edge_type == EdgeType.CONSTITUTIVE:
+            field = f"memory.facts[{place}].extracted"
+            raise FieldInvalid(field, "what defines the agent must be stated, not extracted")
 
 
 def _stating(memory: Memory | None) -> object:

@@ -11,8 +11,10 @@ from concord_graph.domain.succession import (
     Replacement,
     Standing,
     Value,
+    confirmed,
     counts,
     is_early,
+    next_values,
 )
 from concord_graph.ports import Place, Reads, Ref, View
 
@@ -102,7 +104,7 @@ def place_of(edge: Edge) -> Place:
 
 def value_of(edge: Edge) -> Value:
     """Return an edge as a value of its row."""
-    return Value(edge.id, edge.target.id, edge.effective_from)
+    return Value(edge.id, edge.target.id, edge.effective_from, is_extracted=edge.is_extracted)
 
 
 async def _later_in_row(
@@ -145,7 +147,7 @@ async def _ends(tx: Reads, places: Collection[Place], at: Instant) -> dict[Place
         undecided = [
             place
             for place, earlier in looked.items()
-            if len(earlier) == most and len(last[place]) == most
+            if len(earlier) == most and len(last[place]) == len(confirmed(earlier))
         ]
         most *= FURTHER
     standings = await tx.standings({v.id for values in last.values() for v in values}, at.record)
@@ -159,6 +161,7 @@ async def _ends(tx: Reads, places: Collection[Place], at: Instant) -> dict[Place
 
 def _since_the_last_other(earlier: Sequence[Value]) -> list[Value]:
     """Return the values, latest first, from the last one on with another target than the newest."""
+    earlier = confirmed(earlier)
     others = (each.begins for each in earlier if each.target_id != earlier[0].target_id)
     since = next(others, None)
     return [each for each in earlier if since is None or each.begins >= since]
@@ -217,6 +220,6 @@ async def _next(tx: Reads, edge_ids: Collection[str], at: Instant) -> dict[str, 
     ]
     around = await tx.values_around(places, _NEXT, at.record) if places else ()
     return {
-        edge.id: {v.id for v in later if v.target_id != edge.target.id and v.begins == begins + 1}
+        edge.id: {v.id for v in next_values(value_of(edge), later) if v.begins == begins + 1}
         for edge, (_, _, later), (_, _, begins) in zip(edges, around, places, strict=True)
     }

@@ -177,9 +177,12 @@ def _edge(edge: Edge, triple: Record) -> Record:
             "edge_type": edge.edge_type.name,
             "importance": _named(edge.importance),
             "valid_until": _time(edge.valid_until),
-            "made_by": "facts" if edge.origin == Origin.FACT else "",
+            "made_by": _MADE_BY.get(edge.origin, ""),
         }
     )
+
+
+_MADE_BY = {Origin.FACT: "facts", Origin.EXTRACTED: "extracted facts"}
 
 
 def _lineage(edge: Edge, names: dict[str, Record]) -> Record:

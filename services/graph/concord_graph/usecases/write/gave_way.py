@@ -129,7 +129,7 @@ def _next_value(view: View, values: Collection[Edge]) -> Edge | None:
     if not isinstance(edge, Edge):
         return None
     row = (each for each in values if (each.source, each.relation) == (edge.source, edge.relation))
-    following = (each for each in row if each.target != edge.target)
+    following = (e for e in row if e.target != edge.target and not e.is_extracted)
     since = view.supersession.superseded_from
     return next((each for each in following if each.effective_from == since), None)
 

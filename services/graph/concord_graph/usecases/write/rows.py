@@ -6,7 +6,13 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from concord_graph.domain.items import Edge
-from concord_graph.domain.succession import MOST_FORMER, Value, former_values, next_values
+from concord_graph.domain.succession import (
+    MOST_FORMER,
+    Value,
+    confirmed,
+    former_values,
+    next_values,
+)
 from concord_graph.ports import ValuesAround
 from concord_graph.ports.space_to_settle import SpaceToSettle
 from concord_graph.usecases.read.succession import FIRST_LOOK, FURTHER, place_of, value_of
@@ -46,6 +52,7 @@ class Rows:
             earlier, at_once, later = (
                 [value for value in part if value.id != edge.id] for part in around
             )
+            at_once, later = confirmed(at_once), confirmed(later)
             value = value_of(edge)
             former = former_values(value, earlier)
             beside = [
@@ -96,15 +103,15 @@ def _decides(value: Value, around: ValuesAround, most: int, *, all_: bool) -> bo
     """Return whether these values, `most` of each part at most, are all that matter to one."""
     earlier, _, later = around
     former = former_values(value, earlier)
-    if len(earlier) == most:
+    if len(earlier) == most and not value.is_extracted:
         whole = [each for each in earlier if each.begins != earlier[-1].begins]
         counted = [each for each in former if not each.is_fixed]
         many = not all_ and len(counted) >= MOST_FORMER
-        if not many and len({each.target_id for each in whole}) < 2:
+        if not many and len({each.target_id for each in confirmed(whole)}) < 2:
             return False
     if len(later) < most:
         return True
     if not all_:
         return bool(next_values(value, later))
-    following = [next_values(value, later), _following(later)]
+    following = [next_values(value, later), _following(confirmed(later))]
     return all(each and each[-1].begins < later[-1].begins for each in following)

@@ -114,7 +114,7 @@ class _Remembered:
         for begins, edge_id in row:
             standing, edge = self._standings.get(edge_id, UNTOUCHED), self._items[edge_id]
             if isinstance(edge, Edge) and not standing.never_held:
-                yield Value(edge_id, edge.target.id, begins, standing.is_fixed)
+                yield Value(edge_id, edge.target.id, begins, standing.is_fixed, edge.is_extracted)
 
     async def functional(self) -> Collection[str]:
         return {name for name, declared in self.declared.items() if declared.functional}

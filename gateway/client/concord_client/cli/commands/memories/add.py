@@ -19,8 +19,9 @@ from concord_client.cli.options import (
     ValidFromOption,
     ValidUntilOption,
 )
+from concord_client.cli.render.extraction import show_outcome
 from concord_client.cli.render.gave_way import show_gave_way
-from concord_client.cli.render.page import show, text
+from concord_client.cli.render.page import plural, show, text
 from concord_client.cli.session import Session
 from concord_client.cli.values import (
     STDIN,
@@ -30,6 +31,7 @@ from concord_client.cli.values import (
     stated_fact,
     stated_sources,
 )
+from concord_client.facts import said_in, take_facts
 from concord_client.links import with_links
 
 if TYPE_CHECKING:
@@ -85,6 +87,9 @@ def add(
     ] = None,
     derived_from: DerivedFromOption = None,
     session_id: Annotated[str | None, typer.Option("--session", help="Session id.")] = None,
+    extract: Annotated[
+        bool, typer.Option("--extract", help="It also states the sure facts of its text.")
+    ] = False,
 ) -> None:
     """Remember a text."""
     from concord.graph.v1.memory_pb2 import AddMemoryRequest
@@ -97,9 +102,10 @@ def add(
         "Amends": amends,
         "Contradicts": contradicts,
     }
+    words = read_stdin() if text == STDIN else text
     memory = type_pb2.Memory(
         id=own_id or "",
-        content=with_links(read_stdin() if text == STDIN else text, links),
+        content=with_links(words, links),
         kind=kind.value_of() if kind else type_pb2.MEMORY_KIND_UNSPECIFIED,
         domain=domain or "",
         tags=tag or (),
@@ -116,6 +122,8 @@ def add(
         session_id=session_id or "",
     )
     with session.client() as client:
+        if extract:
+            _extract(client, session, memory, words)
         reply = client.memory.AddMemory(AddMemoryRequest(memory=memory))
         settle(client, reply.token)
         if session.as_json:
@@ -125,6 +133,22 @@ def add(
             if reply.created:
                 show_amendments(client, [reply.memory.id], reply.token)
             _show_ghosts(client, {target for each in links.values() for target in each or ()})
+
+
+def _extract(client: "Client", session: Session, memory: type_pb2.Memory, words: str) -> None:
+    """Let a memory state the sure facts of its words."""
+    from concord.dissonance.v1.dissonance_pb2 import ExtractFactsRequest
+
+    request = ExtractFactsRequest(texts=[said_in(memory, words)])
+    found = client.dissonance.ExtractFacts(request)
+    left = take_facts(memory, found)
+    if not session.as_json:
+        show_outcome(found)
+        for each in memory.facts:
+            if each.extracted:
+                show(text(f"  {each.subject} —{each.relation}→ {each.object}"))
+        if left:
+            show(text(f"{plural(left, 'fact')} left: see concord extract.", "yellow"))
 
 
 def _show_ghosts(client: "Client", targets: set[str]) -> None:

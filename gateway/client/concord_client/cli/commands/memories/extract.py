@@ -7,14 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from concord.type.v1.type_pb2 import Fact, Memory
-from google.protobuf.struct_pb2 import Struct
+from concord.type.v1.type_pb2 import Memory
 
 from concord_client.cli.errors import CommandError
+from concord_client.cli.governance.action_file import salt
+from concord_client.cli.governance.actions import put_forward
+from concord_client.cli.governance.session import governance_session
 from concord_client.cli.options import DerivedFromOption, SpeakerOption
-from concord_client.cli.render.page import plural, show, text, when
+from concord_client.cli.render.extraction import show_candidates
+from concord_client.cli.render.page import plural, show, text
 from concord_client.cli.session import Session
 from concord_client.cli.values import instant, read_stdin, stated_sources
+from concord_client.facts import take_facts
 
 if TYPE_CHECKING:
     from concord.dissonance.v1.dissonance_pb2 import (
@@ -51,6 +55,10 @@ def extract(
     take: Annotated[
         bool, typer.Option("--take", help="Remember the facts that are sure, with their words.")
     ] = False,
+    propose: Annotated[
+        bool,
+        typer.Option("--propose", help="Propose the sure facts of each text together, to be kept."),
+    ] = False,
     derived_from: DerivedFromOption = None,
 ) -> None:
     """Show the facts that a text states, each with the words that state it."""
@@ -71,9 +79,11 @@ def extract(
             if session.as_json:
                 session.reply(reply)
             else:
-                _show(reply)
+                show_candidates(reply)
             if take:
                 _take(client, session, reply, batch, derived_from)
+            if propose:
+                _propose(session, reply, batch, derived_from)
 
 
 def _read(file: Path) -> str:
@@ -117,37 +127,6 @@ def _parts(words: str, speaker: str) -> "Iterator[SaidText]":
         yield SaidText(text=part, speaker=speaker)
 
 
-def _show(reply: "ExtractFactsResponse") -> None:
-    from concord.dissonance.v1 import dissonance_pb2
-
-    for each in reply.candidates:
-        fact = each.fact
-        line = text("  " if each.sure else "? ").append(
-            f"{fact.subject} —{fact.relation}→ {fact.object}", "bold" if each.sure else ""
-        )
-        show(line.append(_period(each)), text(f'    "{each.quote}"', "dim"))
-    sure = sum(each.sure for each in reply.candidates)
-    counts = reply.counts
-    read = plural(counts.texts, "text")
-    said = f"{plural(len(reply.candidates), 'fact')} in {read}, {sure} sure."
-    if reply.outcome == dissonance_pb2.EXTRACTION_OUTCOME_NO_FACTS:
-        said = f"No facts in {read}."
-    show(text(said))
-    for count, why in (
-        (counts.texts_left, "not read: no time was left, or no parser is installed"),
-        (counts.budget_spent, "not shown to the model: its budget is spent"),
-        (counts.invalid_replies, "without a usable reply of the model"),
-    ):
-        if count:
-            show(text(f"{plural(count, 'text')} {why}.", "bold red"))
-
-
-def _period(each: "FactCandidate") -> str:
-    since = f" from {when(each.valid_from)}" if each.HasField("valid_from") else ""
-    until = f" until {when(each.valid_until)}" if each.HasField("valid_until") else ""
-    return f"{since}{until}"
-
-
 def _take(
     client: "Client",
     session: Session,
@@ -160,9 +139,7 @@ def _take(
 
     from concord_client.freshness import settle
 
-    single = _single_valued(client)
-    sure = [each for each in reply.candidates if each.sure]
-    taken = [each for each in sure if each.fact.relation not in single]
+    taken = [each for each in reply.candidates if each.sure]
     token = ""
     count = 0
     for _, group in groupby(taken, key=_quoted):
@@ -170,11 +147,10 @@ def _take(
         first = facts[0]
         memory = Memory(
             content=first.quote,
-            facts=[_marked(each) for each in facts],
+            facts=[each.fact for each in facts],
             valid_from=first.valid_from if first.HasField("valid_from") else None,
             valid_until=first.valid_until if first.HasField("valid_until") else None,
             sources=stated_sources(said[first.text].speaker, derived_from),
-            properties=_marks(first),
         )
         added = client.memory.AddMemory(AddMemoryRequest(memory=memory, extracted=True))
         token, count = added.token, count + added.created
@@ -183,43 +159,33 @@ def _take(
     if not session.as_json:
         known = len({_quoted(each) for each in taken}) - count
         show(text(f"Remembered {plural(count, 'sentence')}; known already: {known}."))
-        if left := len(sure) - len(taken):
-            why = f"{plural(left, 'fact')} left: each could end the present value of a relation"
-            show(text(f"{why} that has one at a time. State them with: concord add", "yellow"))
 
 
-def _single_valued(client: "Client") -> set[str]:
-    """The relations that have one value at a time: what was extracted ends no value of them."""
-    from concord.graph.v1.relation_pb2 import ListRelationsRequest
+def _propose(
+    session: Session,
+    reply: "ExtractFactsResponse",
+    said: "Sequence[SaidText]",
+    derived_from: list[str] | None,
+) -> None:
+    """Make one proposal a text: a memory that states its sure facts; approval confirms them."""
+    from concord.dissonance.v1.dissonance_pb2 import ExtractFactsResponse
+    from concord.graph.v1.governed_pb2 import GovernedAction
+    from concord.graph.v1.memory_pb2 import AddMemoryRequest
 
-    found: set[str] = set()
-    request = ListRelationsRequest(page_size=200)
-    while True:
-        page = client.relation.ListRelations(request)
-        found |= {each.name for each in page.relations if each.functional}
-        if not page.next_page_token:
-            return found
-        request.page_token = page.next_page_token
+    for number, each in enumerate(said):
+        of_it = [found for found in reply.candidates if found.text == number]
+        sources = stated_sources(each.speaker, derived_from)
+        memory = Memory(content=each.text, sources=sources)
+        take_facts(memory, ExtractFactsResponse(candidates=of_it))
+        for fact in memory.facts:
+            fact.extracted = False
+        if memory.facts:
+            request = AddMemoryRequest(request_id=salt(), memory=memory, extracted=True)
+            with governance_session(session) as governance:
+                put_forward(governance, GovernedAction(add_memory=request))
 
 
 def _quoted(each: "FactCandidate") -> tuple[int, int, int, bytes, bytes]:
     """What facts of one memory share: their words and their time."""
     times = (each.valid_from.SerializeToString(), each.valid_until.SerializeToString())
     return (each.text, each.span.start, each.span.end, *times)
-
-
-def _marked(each: "FactCandidate") -> Fact:
-    fact = Fact()
-    fact.CopyFrom(each.fact)
-    fact.properties.CopyFrom(_marks(each))
-    return fact
-
-
-def _marks(each: "FactCandidate") -> Struct:
-    """The properties by which a taken fact is known as extracted."""
-    from concord.dissonance.v1.dissonance_pb2 import ExtractionArm
-
-    arm = ExtractionArm.Name(each.arm).removeprefix("EXTRACTION_ARM_").lower()
-    marks = Struct()
-    marks.update({"extracted": arm})
-    return marks
