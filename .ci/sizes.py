@@ -100,6 +100,8 @@ RISES: list[tuple[str, int, str]] = [
     ("services/dissonance", 570, "syntheses answer their question; health names a missing parser"),
     ("tests", 1100, "both readings of sentences, the judge of frames, checks of blind material"),
     ("tools", 3, "these three lines"),
+    ("services/dissonance", 600, "texts are read once and in the background, their sketches kept"),
+    ("tests", 330, "what a check of few changes costs, and what is kept of texts"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

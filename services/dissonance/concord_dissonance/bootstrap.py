@@ -22,6 +22,7 @@ from concord_chassis.server.workers import Workers
 from concord_models.budget import Budget, Cost, Meter
 from concord_reading.reader import missing
 
+from concord_dissonance.adapters.sqlite_sketches.store import SqliteSketches
 from concord_dissonance.clients.governance import GovernanceClient
 from concord_dissonance.clients.graph.callers_client import CallersGraphClient
 from concord_dissonance.clients.graph.client import GraphClient
@@ -55,6 +56,7 @@ from concord_dissonance.usecases.idle import END_IDLE, EndIdleSessions
 from concord_dissonance.usecases.proposals import Proposals
 from concord_dissonance.usecases.recurring import ProposeRecurring
 from concord_dissonance.usecases.reviews import Reviews
+from concord_dissonance.usecases.sketches import Sketched
 from concord_dissonance.usecases.suggestions import Proposing, Suggestions
 from concord_dissonance.usecases.triggers import Triggers
 
@@ -102,7 +104,10 @@ class DissonanceApp:
         self._spend = Meter()
         budgets = _budgets(addresses, graph, self._spend, clock)
         models = self._models = AskModels(self._judges, budgets, addresses.llm_spaces, clock)
-        examine = Examine(search, self._workers, models)
+        self._sketches = SqliteSketches(addresses.sketches_path, log)
+        key = bytes.fromhex(issuer.secret_of("sketches"))
+        sketched = Sketched(self._sketches, self._workers, key)
+        examine = Examine(search, sketched, self._workers, models)
         proposing: Proposing = defaultdict(asyncio.Lock)
         suggestions = Suggestions(graph, governance, proposing, log)
         amendments = Amendments(graph, search, suggestions)
@@ -215,6 +220,7 @@ class DissonanceApp:
         await self.background.close()
         await self._runs.close()
         self._workers.close()
+        await self._sketches.close()
         for judge in self._judges:
             await judge.close()
         for asked in (self._extractor, self._council):

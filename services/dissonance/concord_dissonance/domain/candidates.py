@@ -8,11 +8,12 @@ pairs: a word of many statements leads to none of them, and each way of pairing 
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from concord_dissonance.domain.judges.structural import are_apart
-from concord_dissonance.domain.nearness import Near, near_in_frames, near_in_words, rarity
+from concord_dissonance.domain.nearness import Near, near_in_frames, near_in_words
 from concord_dissonance.domain.sides import Rules
+from concord_dissonance.domain.sketch import Sketch
 from concord_dissonance.domain.statements import Statement
 
 PER_STATEMENT = 10
@@ -76,33 +77,56 @@ def claim_together(one: Statement, other: Statement) -> bool:
     return not are_apart(first, second)
 
 
-def of_memories(memories: Sequence[Statement], similar: Near) -> set[Pair]:
-    """Return the pairs of memories that are near in words or meaning, or share concepts."""
-    nearest = nearest_each(memories, similar)
+Sketches = Mapping[str, Sketch]
+"""The sketch of each memory's text, by its id."""
+
+
+def of_memories(
+    memories: Sequence[Statement],
+    sketches: Sketches,
+    similar: Near,
+    only: Collection[str] | None = None,
+) -> set[Pair]:
+    """Return the pairs of memories that are near in words or meaning, or share concepts.
+
+    `only`: pairs without any of these ids are left out.
+    """
+    nearest = nearest_each(memories, sketches, similar, only)
     found = {pair_of(one, other) for one, others in nearest.items() for other in others}
-    return found | near_in_concepts(memories)
+    found |= near_in_concepts(memories)
+    return found if only is None else {pair for pair in found if any(e in only for e in pair)}
 
 
-def nearest_each(memories: Sequence[Statement], similar: Near) -> dict[str, list[str]]:
+def nearest_each(
+    memories: Sequence[Statement],
+    sketches: Sketches,
+    similar: Near,
+    only: Collection[str] | None = None,
+) -> dict[str, list[str]]:
     """Return for each memory the ids of the nearest others, at most `PER_STATEMENT`, best first.
 
     Of two memories with different stated times only the later one lists the other, which it may
-    replace or deny.
+    replace or deny. With `only`, just these have a list: twice as long, of others of any time, as
+    those do not list them.
     """
     there = {memory.id: memory for memory in sorted(memories, key=_says_more)}
-    texts = {memory.id: memory.side.reading for memory in there.values()}
-    weights, place = rarity(texts), {each: number for number, each in enumerate(there)}
-    worded = near_in_words(texts, weights)
-    framed = near_in_frames({memory.id: memory.side.frames for memory in there.values()})
+    wanted = there.keys() if only is None else there.keys() & only
+    texts = {each: sketches[each] for each in there}
+    place = {each: number for number, each in enumerate(there)}
+    worded, framed = near_in_words(texts, wanted), near_in_frames(texts, wanted)
     nearest = {}
     for memory in memories:
+        if memory.id not in wanted:
+            continue
         same = [other for other, _ in framed.get(memory.id, ())]
         near = _ranked(memory.id, worded, similar, place)
-        brought = (
-            [other for other in found if _brings(memory, there[other])] for found in (same, near)
+        first, then = (
+            [other for other in found if only is not None or _brings(memory, there[other])]
+            for found in (same, near)
         )
-        first, then = brought
-        nearest[memory.id] = list(dict.fromkeys([*first[:OF_FRAMES], *then]))[:PER_STATEMENT]
+        lists = 1 if only is None else 2
+        both = dict.fromkeys([*first[: lists * OF_FRAMES], *then])
+        nearest[memory.id] = [e for e in both if e != memory.id][: lists * PER_STATEMENT]
     return nearest
 
 
