@@ -54,6 +54,7 @@ from concord_dissonance.usecases.extract_facts import ExtractFacts
 from concord_dissonance.usecases.follow import CHECK, SETTLE, Follow
 from concord_dissonance.usecases.idle import END_IDLE, EndIdleSessions
 from concord_dissonance.usecases.proposals import Proposals
+from concord_dissonance.usecases.read_ahead import READ, ReadAhead
 from concord_dissonance.usecases.recurring import ProposeRecurring
 from concord_dissonance.usecases.reviews import Reviews
 from concord_dissonance.usecases.sketches import Sketched
@@ -114,6 +115,14 @@ class DissonanceApp:
         check_written = CheckWritten(graph, search, examine)
         recurring = ProposeRecurring(graph, sessions, governance, suggestions)
         end_session = EndSession(sessions, callers, check_written, recurring)
+        self._read_ahead = ReadAhead(
+            graph=graph,
+            feed=feed,
+            store=self._sketches,
+            sketched=sketched,
+            background=self.background,
+            log=log,
+        )
         self._follow = Follow(
             feed=feed,
             proposals=Proposals(graph, governance, proposing, log),
@@ -126,6 +135,7 @@ class DissonanceApp:
                 ends=end_session,
                 log=log,
             ),
+            read_ahead=self._read_ahead,
             background=self.background,
             log=log,
         )
@@ -173,6 +183,7 @@ class DissonanceApp:
         self.background.start("follow graph", self._follow.hear)
         self.background.start(SETTLE, self._follow.settle)
         self.background.start(CHECK, self._follow.catch_up)
+        self.background.start(READ, self._read_ahead.run)
         self.background.start(END_IDLE, self._idle.run)
 
     def _parts(self) -> dict[str, bool]:

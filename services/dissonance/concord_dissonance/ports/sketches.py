@@ -38,10 +38,6 @@ class SketchStore(Protocol):
         """Note up to which change a space was read."""
         ...
 
-    async def spaces(self) -> Collection[str]:
-        """The spaces that have sketches."""
-        ...
-
     async def drop_space(self, space: str) -> None:
         """Remove all of a space."""
         ...

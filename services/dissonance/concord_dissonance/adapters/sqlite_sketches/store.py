@@ -82,13 +82,6 @@ class SqliteSketches:
 
         await self._run(work, None)
 
-    async def spaces(self) -> Collection[str]:
-        def work(db: sqlite3.Connection) -> set[str]:
-            rows = db.execute("SELECT space FROM positions UNION SELECT space FROM sketches")
-            return {each for (each,) in rows}
-
-        return await self._run(work, set())
-
     async def drop_space(self, space: str) -> None:
         def work(db: sqlite3.Connection) -> None:
             for table in ("sketches", "positions"):
