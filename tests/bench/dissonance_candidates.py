@@ -15,6 +15,7 @@ import numpy as np
 from concord_dissonance.domain.candidates import nearest_each
 from concord_dissonance.domain.nearness import NEAR, Near
 from concord_dissonance.domain.sides import Kind, Micros, Side
+from concord_dissonance.domain.sketch import sketch
 from concord_dissonance.domain.statements import Statement
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.ports.embedder import Vectors
@@ -65,8 +66,10 @@ def measured(
     judged = statements = 0
     for corpus, rows in zip(corpora, vectors, strict=True):
         similar = _similar(list(corpus.texts), rows)
-        near = nearest_each(_memories(corpus, corpus.times), similar)
-        untimed = nearest_each(_memories(corpus, {}), similar)
+        timed, undated = _memories(corpus, corpus.times), _memories(corpus, {})
+        sketches = {each.id: sketch(each.side, b"") for each in timed}
+        near = nearest_each(timed, sketches, similar)
+        untimed = nearest_each(undated, sketches, similar)
         judged += len({frozenset((one, other)) for one, them in near.items() for other in them})
         statements += len(corpus.texts)
         for called, (older, newer) in corpus.pairs:

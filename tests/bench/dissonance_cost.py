@@ -1,4 +1,4 @@
-"""What a full check of a space costs without a model, and what a write pays for being followed."""
+"""What checks of a space cost without a model, and what a write pays for being followed."""
 
 import asyncio
 import math
@@ -17,6 +17,9 @@ from concord.type.v1.type_pb2 import Memory
 from concord_chassis.call.identity import Caller
 from concord_dissonance import bootstrap as dissonance_parts
 from concord_dissonance.config import Addresses
+from concord_dissonance.usecases.read_ahead import AT_ONCE
+from concord_reading.frame import Passage
+from concord_reading.reader import Reader
 from concord_testing.embedders import WordEmbedder
 
 from tests.bench import sentences
@@ -32,34 +35,55 @@ if TYPE_CHECKING:  # the name exists for type checkers only
 PATIENCE = 1800.0
 SPACE = "default"
 ADD = "/concord.graph.v1.MemoryService/AddMemory"
+MOST_FINDINGS = 1_000_000
 CALLS, WARM_UP = 25, 5
-SETTLE = 1.0
+SETTLE = 3.0
 """Seconds in which what follows a batch of writes ends, so that the other system's pay nothing."""
+NEW = 20
+"""Memories that are new at the second check."""
 OPPOSED = 50
 """One in so many sentences is there a second time, denied."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What two checks took, in seconds, and what the first covered."""
+    """What reading and checks took, in seconds, and what a full one covered.
+
+    `unread`: a full check that reads all texts; `full`: one by the same process that has read them.
+    """
 
     size: int
+    unread: float
     full: float
+    changed: float
     unchanged: float
     summary: CheckSummary
 
 
 async def bench(run: Run) -> AsyncIterator[Row]:
-    """Five rows."""
-    small, large = [
+    """Eight rows."""
+    small, middle, large = [
         await _checked(run.folder / str(size), size)
-        for size in (run.size(1_000, 100), run.size(10_000, 400))
+        for size in (run.size(1_000, 100), run.size(4_000, 200), run.size(10_000, 400))
     ]
     judged = large.summary.coverage
     growth = math.log(large.full / small.full) / math.log(large.size / small.size)
     note = f"{sum(large.summary.findings.values()):,} findings; skipped {dict(judged.skipped)}"
     what = f"dissonance, {large.size:,} memories"
-    yield Row(f"{what}, full check", "s", (large.full,), bar=Bar(60), note=note)
+    yield Row(
+        f"{what}, full check of texts that are read", "s", (large.full,), bar=Bar(60), note=note
+    )
+    yield Row(f"{what}, full check that reads all texts", "s", (large.unread,))
+    yield Row(
+        f"dissonance, {middle.size:,} memories, check after {NEW} new",
+        "s",
+        (middle.changed,),
+        floor=(middle.full,),
+        floor_is="the full check",
+        ratio=middle.changed / middle.full,
+        bar=Bar(0.1),
+    )
+    yield _reading(run)
     pairs = judged.candidates / large.size
     yield Row(f"{what}, pairs a statement", "", (pairs,), bar=Bar(20))
     yield Row(
@@ -79,6 +103,18 @@ async def bench(run: Run) -> AsyncIterator[Row]:
         bar=Bar(0.05),
     )
     yield await _write(run)
+
+
+def _reading(run: Run) -> Row:
+    size = run.size(10_000, 100)
+    passages = [Passage(text) for text in islice(sentences.endless(5), size)]
+    reader = Reader()
+    reader.read(Passage("The parser is loaded first."))
+    began = time.perf_counter()
+    for start in range(0, size, AT_ONCE):
+        reader.read_all(passages[start : start + AT_ONCE])
+    note = f"{AT_ONCE} at once, as in the background"
+    return Row(f"reading {size:,} texts", "s", (time.perf_counter() - began,), note=note)
 
 
 async def _write(run: Run) -> Row:
@@ -118,9 +154,14 @@ async def _checked(folder: Path, size: int) -> Checked:
         token = await remember(system, islice(_memories(), size), name="fill", space=SPACE)
         await found(system, token, space=SPACE)
         stub = await _dissonance(stack, system)
+        unread, _ = await _timed(stub, "unread", full=True)
         full, summary = await _timed(stub, "full", full=True)
+        new = (Memory(content=text) for text in islice(sentences.endless(2), NEW))
+        token = await remember(system, new, name="new", space=SPACE)
+        await found(system, token, space=SPACE)
+        changed, _ = await _timed(stub, "changed", full=False)
         unchanged, _ = await _timed(stub, "unchanged", full=False)
-    return Checked(size, full, unchanged, summary)
+    return Checked(size, unread, full, changed, unchanged, summary)
 
 
 def _memories() -> Iterator[Memory]:
@@ -152,7 +193,9 @@ async def _dissonance(
 async def _timed(
     stub: "DissonanceServiceAsyncStub", request_id: str, *, full: bool
 ) -> tuple[float, CheckSummary]:
-    request = DetectContradictionsRequest(request_id=request_id, full=full)
+    request = DetectContradictionsRequest(
+        request_id=request_id, full=full, max_text_findings=MOST_FINDINGS
+    )
     began = time.perf_counter()
     async for reply in stub.DetectContradictions(request, timeout=PATIENCE):
         if reply.HasField("summary"):

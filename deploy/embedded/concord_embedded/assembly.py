@@ -54,6 +54,7 @@ def settings(data: DataDirectory, at: Callable[[str], str], port: int) -> Mappin
         "DISSONANCE_GRAPH_ADDRESS": at("graph"),
         "DISSONANCE_SEARCH_ADDRESS": at("search"),
         "DISSONANCE_GOVERNANCE_ADDRESS": at("governance"),
+        "DISSONANCE_SKETCHES_PATH": str(data.sketches),
         "GATEWAY_GRPC_LISTEN": f"{LOOPBACK}:{port}",
         "GATEWAY_HTTP_LISTEN": f"{LOOPBACK}:{port + 1 if port else 0}",
         "GATEWAY_UPSTREAMS": ",".join(f"concord.{name}={at(name)}" for name in services),

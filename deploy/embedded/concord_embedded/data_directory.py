@@ -47,6 +47,11 @@ class DataDirectory:
         return self.root / "index"
 
     @property
+    def sketches(self) -> Path:
+        """Dissonance's file: hashes of the words of texts that it read; rebuilt if missing."""
+        return self.root / "sketches.db"
+
+    @property
     def last_backup(self) -> Path:
         """A JSON file with the path and time (µs) of the last backup: `path`, `time`."""
         return self.root / "last-backup.json"

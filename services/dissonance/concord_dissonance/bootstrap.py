@@ -22,6 +22,7 @@ from concord_chassis.server.workers import Workers
 from concord_models.budget import Budget, Cost, Meter
 from concord_reading.reader import missing
 
+from concord_dissonance.adapters.sqlite_sketches.store import SqliteSketches
 from concord_dissonance.clients.governance import GovernanceClient
 from concord_dissonance.clients.graph.callers_client import CallersGraphClient
 from concord_dissonance.clients.graph.client import GraphClient
@@ -53,8 +54,10 @@ from concord_dissonance.usecases.extract_facts import ExtractFacts
 from concord_dissonance.usecases.follow import CHECK, SETTLE, Follow
 from concord_dissonance.usecases.idle import END_IDLE, EndIdleSessions
 from concord_dissonance.usecases.proposals import Proposals
+from concord_dissonance.usecases.read_ahead import READ, ReadAhead
 from concord_dissonance.usecases.recurring import ProposeRecurring
 from concord_dissonance.usecases.reviews import Reviews
+from concord_dissonance.usecases.sketches import Sketched
 from concord_dissonance.usecases.suggestions import Proposing, Suggestions
 from concord_dissonance.usecases.triggers import Triggers
 
@@ -102,13 +105,24 @@ class DissonanceApp:
         self._spend = Meter()
         budgets = _budgets(addresses, graph, self._spend, clock)
         models = self._models = AskModels(self._judges, budgets, addresses.llm_spaces, clock)
-        examine = Examine(search, self._workers, models)
+        self._sketches = SqliteSketches(addresses.sketches_path, log)
+        key = bytes.fromhex(issuer.secret_of("sketches"))
+        sketched = Sketched(self._sketches, self._workers, key)
+        examine = Examine(search, sketched, self._workers, models)
         proposing: Proposing = defaultdict(asyncio.Lock)
         suggestions = Suggestions(graph, governance, proposing, log)
         amendments = Amendments(graph, search, suggestions)
         check_written = CheckWritten(graph, search, examine)
         recurring = ProposeRecurring(graph, sessions, governance, suggestions)
         end_session = EndSession(sessions, callers, check_written, recurring)
+        self._read_ahead = ReadAhead(
+            graph=graph,
+            feed=feed,
+            store=self._sketches,
+            sketched=sketched,
+            background=self.background,
+            log=log,
+        )
         self._follow = Follow(
             feed=feed,
             proposals=Proposals(graph, governance, proposing, log),
@@ -121,6 +135,7 @@ class DissonanceApp:
                 ends=end_session,
                 log=log,
             ),
+            read_ahead=self._read_ahead,
             background=self.background,
             log=log,
         )
@@ -168,6 +183,7 @@ class DissonanceApp:
         self.background.start("follow graph", self._follow.hear)
         self.background.start(SETTLE, self._follow.settle)
         self.background.start(CHECK, self._follow.catch_up)
+        self.background.start(READ, self._read_ahead.run)
         self.background.start(END_IDLE, self._idle.run)
 
     def _parts(self) -> dict[str, bool]:
@@ -215,6 +231,7 @@ class DissonanceApp:
         await self.background.close()
         await self._runs.close()
         self._workers.close()
+        await self._sketches.close()
         for judge in self._judges:
             await judge.close()
         for asked in (self._extractor, self._council):

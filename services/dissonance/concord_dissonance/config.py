@@ -22,6 +22,9 @@ class Addresses(BaseModel):
     """Search's address: it finds memories that are near in meaning."""
     governance_address: ServiceAddress
     """Governance's address: findings become proposals there."""
+    sketches_path: Path | None = None
+    """File with hashes of the words of texts that were read. It is made where it is missing;
+    without a path it lives as long as the process, which then reads all texts once more."""
     nli_folder: Path | None = None
     """Folder of a language-inference model: model.onnx, tokenizer.json, config.json."""
     llm_url: str = ""

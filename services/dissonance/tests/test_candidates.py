@@ -1,9 +1,11 @@
 """Which pairs go to a judge: the right ones, few, and the same in any order (D3)."""
 
 import random
+from collections.abc import Sequence
 
 from concord_dissonance.domain import candidates, nearness
 from concord_dissonance.domain.sides import Kind, RelationRule, Rules, Side, TypedFact
+from concord_dissonance.domain.sketch import sketch
 from concord_dissonance.domain.statements import Statement
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,6 +33,21 @@ def memory(
     return Statement(side, "etag")
 
 
+def of_memories(there: Sequence[Statement], similar: nearness.Near) -> set[candidates.Pair]:
+    """Return the candidates of memories that are read for it."""
+    return candidates.of_memories(there, sketches(there), similar)
+
+
+def nearest_each(there: Sequence[Statement], similar: nearness.Near) -> dict[str, list[str]]:
+    """Return the nearest of each memory, read for it."""
+    return candidates.nearest_each(there, sketches(there), similar)
+
+
+def sketches(there: Sequence[Statement]) -> candidates.Sketches:
+    """Return memories' sketches under an empty key."""
+    return {each.id: sketch(each.side, b"") for each in there}
+
+
 def edge(
     name: str,
     value: str,
@@ -56,7 +73,7 @@ def test_order_changes_nothing(texts: list[list[str]], draw: random.Random) -> N
     there = [memory(n, said[n], frozenset(words), "d") for n, words in enumerate(texts)]
     shuffled = draw.sample(there, len(there))
 
-    assert candidates.of_memories(there, {}) == candidates.of_memories(shuffled, {})
+    assert of_memories(there, {}) == of_memories(shuffled, {})
 
 
 def test_order_of_arrival_changes_nothing_where_there_are_too_many() -> None:
@@ -70,7 +87,7 @@ def test_order_of_arrival_changes_nothing_where_there_are_too_many() -> None:
         values = [edge(f"e{n:04}", text) for n, text in enumerate(said)]
         by_id = dict(zip([f"m{n:04}" for n in range(len(said))], said, strict=True))
         by_id |= {value.id: text for value, text in zip(values, said, strict=True)}
-        pairs = candidates.of_memories(there, {}) | candidates.of_edges(values, ONE_VALUE)
+        pairs = of_memories(there, {}) | candidates.of_edges(values, ONE_VALUE)
         found.append({frozenset((by_id[one], by_id[other])) for one, other in pairs})
 
     assert found[0] == found[1]
@@ -81,7 +98,7 @@ def test_pairs_grow_with_the_statements_and_not_with_their_square() -> None:
     for count in (100, 400):
         same = [memory(n, "the same office", frozenset({"office"}), "d") for n in range(count)]
         values = [edge(f"e{n:04}", f"city {n}") for n in range(count)]
-        pairs = candidates.of_memories(same, {}) | candidates.of_edges(values, ONE_VALUE)
+        pairs = of_memories(same, {}) | candidates.of_edges(values, ONE_VALUE)
         assert len(pairs) <= 20 * (len(same) + len(values))
 
 
@@ -91,7 +108,7 @@ def test_a_sentence_finds_the_one_with_another_filler() -> None:
     one = memory(900, "Much was said. The harbour bridge closes at nine.")
     other = memory(901, "The harbour bridge closes at ten. Nobody minded it, then or later.")
 
-    assert ("m0900", "m0901") in candidates.of_memories([*noise, one, other], {})
+    assert ("m0900", "m0901") in of_memories([*noise, one, other], {})
 
 
 def test_what_speaks_of_the_same_things_meets() -> None:
@@ -102,7 +119,7 @@ def test_what_speaks_of_the_same_things_meets() -> None:
     other = memory(901, "It was late. My cat slept. Bo sold the boat. Then we ate.")
 
     for there in ([*noise, one, other], [other, one, *noise]):
-        nearest = candidates.nearest_each(there, {})
+        nearest = nearest_each(there, {})
         assert nearest["m0900"][0] == "m0901"
         assert nearest["m0901"][0] == "m0900"
 
@@ -113,7 +130,7 @@ def test_same_things_leave_room_for_what_is_alike() -> None:
     one = memory(900, "The tower is in Bonn. Closing at nine, always!")
     alike = memory(901, "Closing at nine, always!")
 
-    nearest = candidates.nearest_each([*telling, one, alike], {})["m0900"]
+    nearest = nearest_each([*telling, one, alike], {})["m0900"]
 
     assert nearest.index("m0901") == candidates.OF_FRAMES
 
@@ -125,8 +142,8 @@ def test_only_what_is_asserted_leads_to_others() -> None:
         "again": "The harbour engine is old.",
         "asked": "Is the harbour engine old?",
     }
-    frames = {each: memory(0, text).side.frames for each, text in texts.items()}
-    near = nearness.near_in_frames(frames)
+    made = {each: sketch(memory(0, text).side, b"") for each, text in texts.items()}
+    near = nearness.near_in_frames(made, made)
 
     assert [other for other, _ in near["said"]] == ["again"]
     assert "asked" not in near
@@ -138,8 +155,8 @@ def test_the_later_statement_brings_the_former() -> None:
     timed = [memory(n, text, start=n) for n, text in enumerate(texts)]
     untimed = [memory(n, text) for n, text in enumerate(texts)]
 
-    stated = {key: set(found) for key, found in candidates.nearest_each(timed, {}).items()}
-    arrived = {key: set(found) for key, found in candidates.nearest_each(untimed, {}).items()}
+    stated = {key: set(found) for key, found in nearest_each(timed, {}).items()}
+    arrived = {key: set(found) for key, found in nearest_each(untimed, {}).items()}
 
     assert stated == {"m0000": set(), "m0001": {"m0000"}, "m0002": {"m0000", "m0001"}}
     assert all(len(found) == 2 for found in arrived.values())
@@ -153,7 +170,7 @@ def test_what_all_records_begin_with_makes_none_alike() -> None:
     opposed = memory(3, f"{head} The engine does not run on steam.")
     filling = [memory(10 + n, f"{head} Window {n} is {n} wide.") for n in range(30)]
 
-    nearest = candidates.nearest_each([one, other, opposed, *filling], {})
+    nearest = nearest_each([one, other, opposed, *filling], {})
 
     assert nearest["m0001"][0] == "m0003"
     assert "m0002" not in nearest["m0001"]

@@ -61,11 +61,12 @@ class Followed:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """News of a changed space: of its conflicts, or of items that trigger checks."""
+    """News of a changed space: of its conflicts, of items that trigger checks, or of texts."""
 
     space: str
     conflicts: bool = True
     triggers: bool = True
+    texts: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,23 @@
 """Examines statements: finds candidate pairs, has them judged, and counts the coverage."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from concord_chassis.server.workers import Workers
 
 from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.domain import candidates
+from concord_dissonance.domain.candidates import Pair, Sketches
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.judges.uncompared import uncompared
 from concord_dissonance.domain.nearness import NEAR, Near
-from concord_dissonance.domain.sides import Kind, Rules, Side, read_all
+from concord_dissonance.domain.sides import Kind, Rules, Side, leave_unread, read_all
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
 from concord_dissonance.domain.templates import without_templates
 from concord_dissonance.domain.verdicts import Abstained, Abstention, Verdict
 from concord_dissonance.usecases.ask_models import AskModels
+from concord_dissonance.usecases.sketches import Sketched
 
 CHUNK = 250
 """Texts that are read, or pairs that are judged, in one turn of the thread."""
@@ -41,8 +43,11 @@ class Examination:
 class Examine:
     """The use case behind every check."""
 
-    def __init__(self, search: SearchClient, workers: Workers, models: AskModels) -> None:
-        self._search, self._workers, self._models = search, workers, models
+    def __init__(
+        self, search: SearchClient, sketched: Sketched, workers: Workers, models: AskModels
+    ) -> None:
+        self._search, self._sketched = search, sketched
+        self._workers, self._models = workers, models
 
     async def __call__(self, exam: Examination) -> AsyncIterator[float]:
         """Judges every candidate pair; yields the share that is done, in [0, 1]."""
@@ -55,14 +60,16 @@ class Examine:
         )
         of_edges = sorted(candidates.of_edges(edges, exam.rules))
         similar = await self._similar(exam, memories)
-        for start in range(0, len(memories), CHUNK):
-            await self._workers.run(read_all, [e.side for e in memories[start : start + CHUNK]])
-        near = await self._workers.run(candidates.of_memories, memories, similar)
+        sketches = await self._sketched(exam.space, memories, at_once=CHUNK)
+        near = await self._workers.run(
+            candidates.of_memories, memories, sketches, similar, exam.only
+        )
         # Pairs of memories whose facts are compared as edges are not compared again as texts.
         near.difference_update(*(candidates.stated_by(pair, there) for pair in of_edges))
-        pairs = [*of_edges, *sorted(near)]
         if exam.only is not None:
-            pairs = [pair for pair in pairs if not exam.only.isdisjoint(pair)]
+            of_edges = [pair for pair in of_edges if not exam.only.isdisjoint(pair)]
+        await self._read(there, sketches, near)
+        pairs = [*of_edges, *sorted(near)]
         exam.coverage.candidates = len(pairs)
         asking = self._models.begin(exam.space, exam.coverage, is_dry=exam.is_dry)
         for start in range(0, len(pairs), CHUNK):
@@ -79,9 +86,25 @@ class Examine:
             exam.coverage.skipped["TEMPLATE"] = left_out
         exam.findings.sort(key=lambda each: (-each.confidence, each.first.id, each.second.id))
 
+    async def _read(
+        self, there: Mapping[str, Statement], sketches: Sketches, pairs: Iterable[Pair]
+    ) -> None:
+        """Read the texts of which a pair can be compared; of the others nothing is compared."""
+        read = {
+            each
+            for one, other in pairs
+            if sketches[one].shares_a_thing(sketches[other])
+            for each in (one, other)
+        }
+        for each in sketches.keys() - read:
+            leave_unread(there[each].side)
+        sides = [there[each].side for each in sorted(read)]
+        for start in range(0, len(sides), CHUNK):
+            await self._workers.run(read_all, sides[start : start + CHUNK])
+
     async def _similar(self, exam: Examination, memories: Sequence[Statement]) -> Near:
-        ids = [each.id for each in memories]
-        if len(ids) < 2:
+        ids = [each.id for each in memories if exam.only is None or each.id in exam.only]
+        if len(memories) < 2 or not ids:
             return {}
         try:
             found = await self._search.similar(exam.space, ids, NEAR)

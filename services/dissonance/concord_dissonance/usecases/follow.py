@@ -5,7 +5,6 @@ another one takes the lease once it has run out (`Marked.add_later`).
 """
 
 import asyncio
-from contextlib import suppress
 from functools import partial
 
 from concord_chassis.observe.log import Logger
@@ -15,7 +14,9 @@ from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.domain.errors import LeaseElsewhere, ServiceRefused, ServiceUnavailable
 from concord_dissonance.ports.feed import Heard
 from concord_dissonance.usecases.lease import alone
+from concord_dissonance.usecases.marked import LONGEST_BURST, QUIET, Marked
 from concord_dissonance.usecases.proposals import Proposals
+from concord_dissonance.usecases.read_ahead import ReadAhead
 from concord_dissonance.usecases.triggers import Triggers
 
 SETTLE, CHECK = "settle proposals", "check what is written"
@@ -24,80 +25,9 @@ FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 TOGETHER = 0.2
 """Seconds in which a space's changes are gathered, to be settled together."""
 
-QUIET, LONGEST_BURST = 1.0, 30.0
-"""Seconds without a write after which new writes are followed, so that no writer is slowed; and the
-longest that a burst of writes can delay that."""
-
 AGAIN = 15.0
 """Seconds until a space whose proposals have reached their limit is looked at again: no feed
 reports a rejection or an expiry."""
-
-
-class Marked:
-    """Spaces with changes that wait for their work."""
-
-    def __init__(self) -> None:
-        self._spaces: set[str] = set()
-        self._taken: set[str] = set()
-        self._wake = asyncio.Event()
-
-    @property
-    def count(self) -> int:
-        """How many spaces wait or are being worked on."""
-        return len(self._spaces | self._taken)
-
-    def add(self, space: str) -> None:
-        """Mark a space as having work."""
-        self._spaces.add(space)
-        self._wake.set()
-
-    def add_later(self, space: str, seconds: float) -> None:
-        """Mark a space again after some seconds, when another process's lease may have run out.
-
-        If that process has died, this one then gets the lease and does the work.
-        """
-        asyncio.get_running_loop().call_later(seconds, self.add, space)
-
-    async def taken(self, gather: float, longest: float | None = None) -> set[str]:
-        """Wait for a space, gather more for `gather` seconds, and take them all.
-
-        Return no space if none was added within `longest` seconds (None: wait for ever).
-        """
-        self._begin()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(longest):
-                await self._wake.wait()
-                await asyncio.sleep(gather)
-        return self._take()
-
-    async def quiet(self, gather: float, longest: float) -> set[str]:
-        """Wait for a space, then until `gather` seconds pass without another, and take them all.
-
-        It waits `longest` seconds at most after the first one.
-        """
-        self._begin()
-        await self._wake.wait()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(longest):
-                while self._wake.is_set():
-                    self._wake.clear()
-                    await asyncio.sleep(gather)
-        return self._take()
-
-    def done(self, space: str) -> None:
-        """Note that the work on a space that was taken has ended: it is not marked again."""
-        self._taken.discard(space)
-
-    def _begin(self) -> None:
-        """Mark the spaces again whose work did not end: the task that did it died."""
-        if self._taken:
-            self._spaces |= self._taken
-            self._wake.set()
-
-    def _take(self) -> set[str]:
-        self._wake.clear()
-        self._taken, self._spaces = self._spaces, set()
-        return self._taken
 
 
 class Follow:
@@ -112,11 +42,13 @@ class Follow:
         feed: FeedClient,
         proposals: Proposals,
         triggers: Triggers,
+        read_ahead: ReadAhead,
         background: Background,
         log: Logger,
     ) -> None:
         self._feed, self._background, self._log = feed, background, log
         self._proposals, self._triggers = proposals, triggers
+        self._read_ahead = read_ahead
         self._disputed, self._written = Marked(), Marked()
         self._full: set[str] = set()
         """Spaces whose proposals have reached their limit."""
@@ -126,7 +58,7 @@ class Follow:
     @property
     def waiting(self) -> int:
         """How many spaces have changes whose work is not done yet."""
-        return max(self._disputed.count, self._written.count)
+        return max(self._disputed.count, self._written.count, self._read_ahead.waiting)
 
     async def hear(self) -> None:
         """Hear of changes until cancelled, reconnecting when graph goes away."""
@@ -151,6 +83,8 @@ class Follow:
             self._disputed.add(heard.space)
         if heard.triggers:
             self._written.add(heard.space)
+        if heard.texts:
+            self._read_ahead.mark(heard.space)
 
     async def settle(self) -> None:
         """Settle the proposals of conflicts that were heard of, until cancelled."""

@@ -71,8 +71,9 @@ class FeedClient:
             kinds = {change.item_kind for change in message.changes}
             conflicts = type_pb2.ITEM_KIND_CONFLICT in kinds
             triggers = any(map(messages.triggers, message.changes))
-            if conflicts or triggers:
-                yield Heard(message.space, conflicts, triggers)
+            texts = any(map(_is_of_text, message.changes))
+            if conflicts or triggers or texts:
+                yield Heard(message.space, conflicts, triggers, texts)
 
     async def changed(self, space: str, since: Position | None) -> Changed:
         """The changes since a position; None: everything changed."""
@@ -147,6 +148,10 @@ class FeedClient:
             space=space, name=FOLLOW, holder=self._holder, fencing_number=number
         )
         return bool((await own(GRAPH, self._feed.RenewLease(request))).renewed)
+
+
+def _is_of_text(change: feed_pb2.Change) -> bool:
+    return change.item_kind == type_pb2.ITEM_KIND_MEMORY and change.type not in _UNJUDGED
 
 
 def _is_before(since: Position, head: Position) -> bool:
