@@ -25,6 +25,8 @@ from concord_dissonance.domain.judges.opposites import antonyms
 
 _AKIN = 7
 """Letters that words of one thing share: "Baugenehmigung", "genehmigungsfrei"."""
+_LEAST_PART = 4
+"""Letters of a part of a compound."""
 _GERMAN = re.compile(r"\b(?i:die|das|der|den|dem|eine[mnrs]?|am|im|zum|zur)\s+[A-ZÄÖÜ][a-zäöüß]")
 _MONTH = 365.2425 / 12 * 86_400
 _ROUNDING = 0.001
@@ -142,8 +144,15 @@ class Question(Read):
         if not self.is_polar or not self.frames:
             return frozenset()
         frame = self.frames[0]
-        told = self.stems_of(frame, Role.PREDICATE, Role.COMPLEMENT)
-        return told - self.stems_of(frame, Role.SUBJECT) or self._told(frame)
+        said = self.stems_of(frame, Role.PREDICATE, Role.COMPLEMENT)
+        others = said - self.stems_of(frame, Role.SUBJECT)
+        return self._told(frame) or others or self._last
+
+    @property
+    def _last(self) -> Set[str]:
+        """The stem of its last word of content."""
+        stems = [each.stem for each in self.tokens if each.stem in self.content]
+        return frozenset(stems[-1:])
 
     def _told(self, frame: Frame) -> Set[str]:
         """Return the stems of verbs, and of adjectives that stand before no noun."""
@@ -225,6 +234,12 @@ class Answer(Read):
         )
 
     @cached_property
+    def subjects(self) -> frozenset[str]:
+        """The stems of the subjects of its main clauses."""
+        found = (self.stems_of(e, Role.SUBJECT) for e in self.frames if e.mood in MAIN)
+        return frozenset().union(*found)
+
+    @cached_property
     def is_procedural(self) -> bool:
         """Whether it speaks of a permit, or of doing without one."""
         return PHRASES.within("procedure", self.text)
@@ -257,8 +272,6 @@ class Answer(Read):
             value = word.value
             if not isinstance(value, Quantity):
                 continue
-            if word.role is Role.SUBJECT and not value.dimension:  # "Room 3" is a name
-                continue
             written = self.figures[word.start : word.end]
             if value.dimension in ("ordinal", "version") or _is_article(written):
                 continue
@@ -267,6 +280,8 @@ class Answer(Read):
                 following = frame.words[at + 1] if at + 1 < len(frame.words) else None
                 near = following is not None and following.start - word.end <= 1
                 unit = following.key if near and following is not None else ""
+                if word.role is Role.SUBJECT and not unit:  # "Room 3" is a name
+                    continue
             elif unit == "months":
                 unit, size = "time", size * _MONTH
             before = self.figures[end : word.end]
@@ -319,7 +334,7 @@ def are_akin(one: str, other: str) -> bool:
         return True
     short, long = sorted((one, other), key=len)
     return any(short[at : at + _AKIN] in long for at in range(len(short) - _AKIN + 1)) or (
-        len(short) >= 5 and long.startswith(short)
+        len(short) >= _LEAST_PART and (long.startswith(short) or long.endswith(short))
     )
 
 

@@ -124,7 +124,8 @@ def compare(one: Scoped, other: Scoped, rules: Rules) -> Clash | bool:
         scopeless = plain = reason is not Reason.DATE
         clashing.append(_verdict(reason))
     is_denial = clashing[0].reason in DENIALS
-    if plain and not (is_denial or _are_apart(one, other) or _is_special(one, other)):
+    may_differ = one.question.text or _are_apart(one, other) or _is_special(one, other)
+    if plain and not (is_denial or may_differ):
         return False
     return Clash(0, 1, clashing[0], scopeless, plain)
 

@@ -24,6 +24,12 @@ _OPPOSED = frozenset(
 )
 
 
+_OPPOSED_DUTIES = frozenset(
+    {frozenset({Stance.AFFIRMS, Stance.FREES}), frozenset({Stance.DENIES, Stance.REQUIRES})}
+)
+"""Opposed where a question asks whether one has to."""
+
+
 def differ(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
     """Return by what two answers exclude each other; None: by nothing that is seen.
 
@@ -32,7 +38,7 @@ def differ(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
     """
     if (reason := _by_amount(one, other, is_apart=is_apart)) is not None:
         return reason
-    if one.stance and other.stance and frozenset({one.stance, other.stance}) in _OPPOSED:
+    if _are_opposed(one, other):
         return Reason.NEGATION if _is_one_topic(one, other, is_apart=is_apart) else None
     return _by_date(one, other) or _by_denial(one, other) or _by_duty(one, other)
 
@@ -43,6 +49,14 @@ def agree(one: Answer, other: Answer) -> bool:
         return True
     shared = {a.dimension for a, _ in one.amounts} & {a.dimension for a, _ in other.amounts}
     return bool(shared)
+
+
+def _are_opposed(one: Answer, other: Answer) -> bool:
+    if not (one.stance and other.stance):
+        return False
+    stances, asked = frozenset({one.stance, other.stance}), one.question.text
+    asks_duty = PHRASES.has("obliges", asked) or PHRASES.has("requires", asked)
+    return stances in _OPPOSED or (asks_duty and stances in _OPPOSED_DUTIES)
 
 
 def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
@@ -125,6 +139,8 @@ def _is_one_topic(one: Answer, other: Answer, *, is_apart: bool) -> bool:
     if stances == {Stance.REQUIRES, Stance.FREES} and one.is_procedural != other.is_procedural:
         return False
     if one.topic and (one.topic <= other.topic or other.topic <= one.topic) and other.topic:
+        return True
+    if is_apart and one.subjects & other.subjects:
         return True
     if not one.question.text or not (one.asked() and other.asked()):
         return False

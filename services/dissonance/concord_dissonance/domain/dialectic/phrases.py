@@ -17,7 +17,7 @@ _DATE = (
     r"(?P<iso>\d{4}-\d\d-\d\d)|(?P<dotted>\d{1,2}\.\d{1,2}\.\d{4})"
     r"|(?:(?P<day>\d{1,2})\.?\s+)?(?:(?P<month>[^\W\d_]+)\s+)?(?P<year>(?:1[89]|20)\d\d)\b"
 )
-_UP_TO = r"(?:\s+(?!(?i:{ends}))[^\s,.;]+){{1,5}}?(?:,|(?=[.;])|$|(?=\s+(?i:{ends})))"
+_UP_TO = r"(?:\s+(?!(?i:{ends}))(?:[^\s,.;]|(?<=\d)[.,](?=\d))+){{1,5}}?(?:,|(?=[.;])|$|(?=\s+(?i:{ends})))"
 """At most five words, up to an ending word or a pause."""
 
 
@@ -251,7 +251,8 @@ class Phrases:
             for name in ("circumstance", "condition", "ends circumstance")
         )
         numbers = [word for each in LANGUAGES for word, n in lexicon(each).numbers.items() if n > 1]
-        value = rf"\s+(?:[\d€$£]|(?i:{_any_of(numbers).pattern}))"
+        bound = "|".join(self._patterns[name].pattern for name in ("at least", "at most"))
+        value = rf"(?:\s+(?:{bound}))?\s+(?:[\d€$£]|(?i:{_any_of(numbers).pattern}))"
         return re.compile(
             rf"(?i:{condition})[^,.;]*,?|(?:^(?i:{at})|(?i:{at})(?!{value})){_UP_TO.format(ends=ends)}"
             rf"|^(?i:{at}){_UP_TO_VERB}"
