@@ -28,6 +28,9 @@ _AKIN = 7
 _LEAST_PART = 4
 """Letters of a part of a compound."""
 _GERMAN = re.compile(r"\b(?i:die|das|der|den|dem|eine[mnrs]?|am|im|zum|zur)\s+[A-ZÄÖÜ][a-zäöüß]")
+_TO_DO = re.compile(r"\b(?i:ist|sind|hat|haben)\b.*\b(?:zu\s+\w+e[rl]?n|\w{2,}zu\w{3,}e[rl]?n)\b")
+"""What is to be done in German: "ist anzuzeigen", "hat zu räumen"."""
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _MONTH = 365.2425 / 12 * 86_400
 _ROUNDING = 0.001
 _NOUNS = (Kind.NOUN, Kind.NAME)
@@ -70,6 +73,8 @@ class Amount:
     value: float
     is_least: bool = False
     is_most: bool = False
+    is_subject: bool = False
+    """Whether its clause speaks of it: "two rooms are free"."""
 
     def excludes(self, other: Amount) -> bool:
         """Whether only one of two amounts can be meant."""
@@ -174,6 +179,11 @@ class Question(Read):
         )
 
     @cached_property
+    def asks_leave(self) -> bool:
+        """Whether it asks what is allowed."""
+        return PHRASES.has("allows", self.text)
+
+    @cached_property
     def is_evaluation(self) -> bool:
         """Whether it asks how good something is: for whom, answers tell."""
         return PHRASES.has("evaluation", self.text)
@@ -234,6 +244,21 @@ class Answer(Read):
         )
 
     @cached_property
+    def acts(self) -> frozenset[str]:
+        """The stems of the verbs of its main clauses."""
+        verbs = {
+            (word.start, word.end)
+            for frame in self.frames
+            for word in frame.words
+            if word.kind is Kind.VERB
+        }
+        return frozenset(
+            token.stem
+            for token in self.tokens
+            if token.stem in self.topic and (token.start, token.end) in verbs
+        )
+
+    @cached_property
     def subjects(self) -> frozenset[str]:
         """The stems of the subjects of its main clauses."""
         found = (self.stems_of(e, Role.SUBJECT) for e in self.frames if e.mood in MAIN)
@@ -241,8 +266,12 @@ class Answer(Read):
 
     @cached_property
     def is_procedural(self) -> bool:
-        """Whether it speaks of a permit, or of doing without one."""
-        return PHRASES.within("procedure", self.text)
+        """Whether it speaks of a permit, or of doing without one; "a permit-free hut" does not."""
+        freed = [each.word for each in self.tokens if PHRASES.begins_with("frees", each.word)]
+        if freed and self.stance is Stance.FREES:
+            return True
+        others = " ".join(each.word for each in self.tokens if each.word not in freed)
+        return PHRASES.within("procedure", others)
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -251,12 +280,16 @@ class Answer(Read):
         return frozenset(found | {"stance"} if self.stance else found)
 
     def subject(self, frame: Frame) -> frozenset[str]:
-        """Return the stems of a frame's subject that its question does not name, and numbers."""
+        """Return the stems of a frame's subject that its question does not name.
+
+        A rule that says so is none: "the guideline of 2003 advises".
+        """
         return frozenset(
             token.stem
             for token in self.tokens_of(frame, Role.SUBJECT)
-            if not share([token.stem], self.question.content)
-            and not PHRASES.has("attribute", token.word)
+            if not _YEAR.fullmatch(token.word)
+            and not share([token.stem], self.question.content)
+            and not any(PHRASES.has(name, token.word) for name in ("attribute", "rule", "adds"))
         )
 
     def asked(self) -> bool:
@@ -279,35 +312,47 @@ class Answer(Read):
             if not unit:
                 following = frame.words[at + 1] if at + 1 < len(frame.words) else None
                 near = following is not None and following.start - word.end <= 1
-                unit = following.key if near and following is not None else ""
+                unit = self.words.stem(following.key) if near and following is not None else ""
                 if word.role is Role.SUBJECT and not unit:  # "Room 3" is a name
                     continue
             elif unit == "months":
                 unit, size = "time", size * _MONTH
             before = self.figures[end : word.end]
-            yield Amount(
-                unit, size, PHRASES.has("at least", before), PHRASES.has("at most", before)
-            )
+            bounds = PHRASES.has("at least", before), PHRASES.has("at most", before)
+            if frame.is_denied:  # "must not weigh more than"
+                bounds = bounds[::-1]
+            yield Amount(unit, size, *bounds, word.role is Role.SUBJECT)
             end = word.end
 
     def _is_sole(self, frame: Frame) -> bool:
         return len(self.frames) == 1 and frame is self.frames[0]
 
     def _stance(self, frame: Frame) -> Stance | None:
-        text = self.figures[slice(*frame.span)]
+        text = self._text_of(frame)
         if frame.quantifier in ("some", "most") or PHRASES.has("only", text):
             return None
         stems = self.stems_of(frame)
         if (found := self._affirmed(frame, stems)) is not None:
             return found
-        if frame.mood is Mood.SUPPOSED and not frame.is_denied:
+        if frame.mood is Mood.SUPPOSED and not frame.is_denied and not self.question.asks_leave:
             return None
+        if self.language == "de" and _TO_DO.search(text):
+            to_refuse = PHRASES.has("refuses", text)
+            return Stance.FORBIDS if to_refuse != frame.is_denied else Stance.REQUIRES
         for name, stance in _CLASSES.items():
             if PHRASES.has(name, text):
                 if not frame.is_denied:
                     return stance
                 return Stance.FORBIDS if name == "obliges" else _DENIED[stance]
         return None
+
+    def _text_of(self, frame: Frame) -> str:
+        """Return the text of a frame without the clauses within it."""
+        text, (begin, end) = self.figures, frame.span
+        for start, stop in (each.span for each in self.frames):
+            if begin < start <= stop <= end:
+                text = f"{text[:start]}{' ' * (stop - start)}{text[stop:]}"
+        return text[begin:end]
 
     def _affirmed(self, frame: Frame, stems: Set[str]) -> Stance | None:
         """Return whether a frame says yes or no to what the question asks about its subject."""

@@ -142,6 +142,8 @@ def _can_both_hold(one: Scoped, other: Scoped) -> bool:
     """
     if one.is_partial and other.is_partial:
         return True
+    if one.is_added or other.is_added:
+        return True
     if one.question.is_evaluation and _are_two(one.circumstances, other.circumstances):
         return True
     return _are_two(one.perspective, other.perspective) or _are_two(one.methods, other.methods)
@@ -191,8 +193,8 @@ def _differ(one: Scoped, other: Scoped) -> Reason | None:
     is_asked = first.asked() and second.asked()
     if agree(first, second) or not (is_asked or share(first.topic, second.topic)):
         return None
-    alike = first.topic <= second.topic or second.topic <= first.topic
-    return None if alike else Reason.TWO_VALUES
+    topics = sorted((first.topic, second.topic), key=len)
+    return None if topics[0] and topics[0] <= topics[1] else Reason.TWO_VALUES
 
 
 def _judged(one: Scoped, other: Scoped, rules: Rules) -> list[Verdict | Abstention]:

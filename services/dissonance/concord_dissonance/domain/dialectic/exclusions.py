@@ -68,7 +68,11 @@ def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
         if not yours or not _are_disjoint(_plain(mine, one), _plain(yours, other)):
             continue
         first, second = mine[0][1], yours[0][1]
-        is_one_thing = is_apart or one.subject(first) == other.subject(second)
+        subjects = (
+            frozenset() if amount.is_subject else each.subject(frame)
+            for each, (amount, frame) in ((one, mine[0]), (other, yours[0]))
+        )
+        is_one_thing = is_apart or len({*subjects}) == 1
         if is_one_thing and (one.question.text or _are_of_one_clause(one, other, first, second)):
             return Reason.QUANTITY if dimension else Reason.NUMBER
     return None
@@ -138,10 +142,15 @@ def _is_one_topic(one: Answer, other: Answer, *, is_apart: bool) -> bool:
     stances = {one.stance, other.stance}
     if stances == {Stance.REQUIRES, Stance.FREES} and one.is_procedural != other.is_procedural:
         return False
+    if stances == {Stance.REQUIRES, Stance.FORBIDS} and not share(one.acts, other.acts):
+        return False
     if one.topic and (one.topic <= other.topic or other.topic <= one.topic) and other.topic:
         return True
     if is_apart and one.subjects & other.subjects:
         return True
-    if not one.question.text or not (one.asked() and other.asked()):
+    if not one.question.text:
         return False
-    return is_apart or share(one.content, other.content)
+    asked = one.asked(), other.asked()
+    if is_apart or Stance.REQUIRES not in stances and Stance.FREES not in stances:
+        return all(asked) or (is_apart and any(asked)) or share(one.topic, other.topic)
+    return all(asked) and share(one.content, other.content)

@@ -169,6 +169,10 @@ class Phrases:
         """Whether a text has a phrase of a class."""
         return self._patterns[name].search(text) is not None
 
+    def begins_with(self, name: str, word: str) -> bool:
+        """Whether a folded word begins with a phrase of a class: an inflected form."""
+        return word.startswith(tuple(self._classes[name]))
+
     def within(self, name: str, text: str) -> bool:
         """Whether a text has a phrase of a class, also as a part of a compound."""
         folded = fold(text)

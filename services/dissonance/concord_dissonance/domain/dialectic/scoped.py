@@ -103,6 +103,11 @@ class Scoped:
         """Whether it claims something of some cases only."""
         return PHRASES.is_partial(self.thesis.claim)
 
+    @cached_property
+    def is_added(self) -> bool:
+        """Whether it says that it holds besides something else."""
+        return PHRASES.has("adds", self.thesis.claim)
+
     @property
     def is_superseded(self) -> bool:
         """Whether the memory that states it is superseded."""
