@@ -20,7 +20,7 @@ from concord_reading.reading import language_of
 from concord_reading.tokens import Token, content_of, tokens_of
 
 from concord_dissonance.domain.dialectic.numerals import in_figures
-from concord_dissonance.domain.dialectic.phrases import PHRASES
+from concord_dissonance.domain.dialectic.phrases import PHRASES, PHRASES_OF
 from concord_dissonance.domain.judges.opposites import antonyms
 
 _AKIN = 7
@@ -179,6 +179,18 @@ class Question(Read):
         )
 
     @cached_property
+    def is_past(self) -> bool:
+        """Whether it asks what was, or has come about."""
+        return PHRASES_OF[self.language].has("asks past", self.text)
+
+    @cached_property
+    def counted(self) -> str:
+        """The stem of what it asks the number of; empty: it asks for none."""
+        found = PHRASES.after("asks count", self.text)
+        words = [each.stem for each in self.tokens if each.start >= found >= 0]
+        return words[0] if words else ""
+
+    @cached_property
     def asks_leave(self) -> bool:
         """Whether it asks what is allowed."""
         return PHRASES.has("allows", self.text)
@@ -298,7 +310,7 @@ class Answer(Read):
         return (self.is_procedural and asks_permit) or share(self.content, self.question.content)
 
     def _amounts(self, frame: Frame) -> Iterator[Amount]:
-        if frame.mood not in MAIN and not self._is_sole(frame):
+        if not (frame.mood in MAIN or frame.mood is Mood.SUPPOSED or self._is_sole(frame)):
             return
         end = frame.span.start
         for at, word in enumerate(frame.words):
@@ -311,10 +323,15 @@ class Answer(Read):
             unit, size = value.dimension, value.value
             if not unit:
                 following = frame.words[at + 1] if at + 1 < len(frame.words) else None
-                near = following is not None and following.start - word.end <= 1
-                unit = self.words.stem(following.key) if near and following is not None else ""
+                near = (
+                    following is not None
+                    and following.start - word.end <= 1
+                    and (word.role is not Role.SUBJECT or following.role is Role.SUBJECT)
+                )
+                unit = self._stem_at(following.start) if near and following is not None else ""
                 if word.role is Role.SUBJECT and not unit:  # "Room 3" is a name
                     continue
+                unit = unit or self.question.counted
             elif unit == "months":
                 unit, size = "time", size * _MONTH
             before = self.figures[end : word.end]
@@ -323,6 +340,9 @@ class Answer(Read):
                 bounds = bounds[::-1]
             yield Amount(unit, size, *bounds, word.role is Role.SUBJECT)
             end = word.end
+
+    def _stem_at(self, start: int) -> str:
+        return next((each.stem for each in self.tokens if each.start == start), "")
 
     def _is_sole(self, frame: Frame) -> bool:
         return len(self.frames) == 1 and frame is self.frames[0]

@@ -188,10 +188,12 @@ def _differ(one: Scoped, other: Scoped) -> Reason | None:
     reason = differ(first, second, is_apart=is_apart)
     if reason is not None or not one.question.text:
         return reason
-    if not regions_differ(one, other) and not _follow(one, other):
+    if agree(first, second) or not is_apart:
         return None
+    if _follow(one, other):
+        return Reason.TWO_VALUES
     is_asked = first.asked() and second.asked()
-    if agree(first, second) or not (is_asked or share(first.topic, second.topic)):
+    if not (regions_differ(one, other) and (is_asked or share(first.topic, second.topic))):
         return None
     topics = sorted((first.topic, second.topic), key=len)
     return None if topics[0] and topics[0] <= topics[1] else Reason.TWO_VALUES

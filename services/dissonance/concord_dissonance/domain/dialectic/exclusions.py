@@ -65,7 +65,9 @@ def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
             [(amount, frame) for amount, frame in each.amounts if amount.dimension == dimension]
             for each in (one, other)
         )
-        if not yours or not _are_disjoint(_plain(mine, one), _plain(yours, other)):
+        if not yours or not _are_disjoint(
+            _plain(mine, one, is_apart=is_apart), _plain(yours, other, is_apart=is_apart)
+        ):
             continue
         first, second = mine[0][1], yours[0][1]
         subjects = (
@@ -78,9 +80,12 @@ def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
     return None
 
 
-def _plain(amounts: Sequence[tuple[Amount, Frame]], answer: Answer) -> list[Amount]:
-    """Return the amounts alone; where a question asks for a bound, each amount is meant as one."""
-    if not PHRASES.has("asks bound", answer.question.text):
+def _plain(
+    amounts: Sequence[tuple[Amount, Frame]], answer: Answer, *, is_apart: bool
+) -> list[Amount]:
+    """Return the amounts alone; where a question asks for a bound, or the rules are two, each
+    amount is meant as one."""
+    if not (is_apart or PHRASES.has("asks bound", answer.question.text)):
         return [amount for amount, _ in amounts]
     return [Amount(amount.dimension, amount.value) for amount, _ in amounts]
 

@@ -9,7 +9,6 @@ from functools import cached_property
 
 from concord_concepts.normal_form import fold
 from concord_reading.lexicon import LANGUAGES, lexicon, read_classes
-from concord_reading.reading import language_of
 
 from concord_dissonance.domain.sides import Micros
 
@@ -31,7 +30,10 @@ _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "nicht")
 
 
 class Phrases:
-    """The phrases of all languages together: a claim's words match those of its own language."""
+    """The phrases of some languages together."""
+
+    def __init__(self, *languages: str) -> None:
+        self._languages = languages
 
     def supposes(self, text: str) -> bool:
         """Whether a text only supposes, asks or wishes."""
@@ -42,9 +44,7 @@ class Phrases:
         return self.has("partial", text)
 
     def is_past(self, text: str) -> bool:
-        """Whether a text speaks of the past: "was" does, but not in German."""
-        if language_of(text) == "de":
-            return self._german_past.search(text) is not None
+        """Whether a text speaks of the past."""
         return self.has("past", text)
 
     def is_legal(self, text: str) -> bool:
@@ -128,7 +128,8 @@ class Phrases:
         """Whether a text says from when, or that something holds now."""
         found = (self._times.search(text), self._versions.search(text))
         at = any(each and not each["before"] for each in found)
-        return (self.has("since", text) and at) or self.has("now", text)
+        dated = self.has("since", text) and (at or not self.ends(text))
+        return dated or self.has("now", text)
 
     def ends(self, text: str) -> bool:
         """Whether a text says until when, or that something held once."""
@@ -169,6 +170,11 @@ class Phrases:
         """Whether a text has a phrase of a class."""
         return self._patterns[name].search(text) is not None
 
+    def after(self, name: str, text: str) -> int:
+        """Return the place behind the first phrase of a class in a text; -1: it has none."""
+        found = self._patterns[name].search(text)
+        return found.end() if found else -1
+
     def begins_with(self, name: str, word: str) -> bool:
         """Whether a folded word begins with a phrase of a class: an inflected form."""
         return word.startswith(tuple(self._classes[name]))
@@ -181,7 +187,7 @@ class Phrases:
     @cached_property
     def _classes(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for language in LANGUAGES:
+        for language in self._languages:
             for name, body in read_classes(f"dialectic.{language}.txt", __package__):
                 phrases = body.replace("\n", " ").split(",")
                 found.setdefault(name, []).extend(each.strip() for each in phrases)
@@ -213,11 +219,6 @@ class Phrases:
     @cached_property
     def _patterns(self) -> Mapping[str, re.Pattern[str]]:
         return {name: _any_of(phrases) for name, phrases in self._classes.items()}
-
-    @cached_property
-    def _german_past(self) -> re.Pattern[str]:
-        phrases = dict(read_classes("dialectic.de.txt", __package__))["past"]
-        return _any_of([each.strip() for each in phrases.split(",")])
 
     @cached_property
     def _of_regions(self) -> re.Pattern[str]:
@@ -263,8 +264,10 @@ class Phrases:
         )
 
 
-PHRASES = Phrases()
+PHRASES = Phrases(*LANGUAGES)
 """All phrases; their files are read when they are first needed."""
+PHRASES_OF = {language: Phrases(language) for language in LANGUAGES}
+"""Those of one language: "was" is past in English, and "an" leads to a circumstance in German."""
 
 
 def _first_names(entries: Iterable[str]) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from concord_dissonance.domain.dialectic.answers import NO_QUESTION, Answer, Question, Read, spoken
 from concord_dissonance.domain.dialectic.legal import rank, regions, without_references
 from concord_dissonance.domain.dialectic.numerals import in_figures
-from concord_dissonance.domain.dialectic.phrases import PHRASES
+from concord_dissonance.domain.dialectic.phrases import PHRASES, PHRASES_OF, Phrases
 from concord_dissonance.domain.dialectic.theses import Thesis
 from concord_dissonance.domain.sides import Kind, Micros, Side
 
@@ -40,6 +40,10 @@ class Scoped:
         """The language of its claim: its question's, if there is one."""
         return self.question.language if self.question.text else spoken(self.thesis.claim)
 
+    @property
+    def _phrases(self) -> Phrases:
+        return PHRASES_OF[self.language]
+
     @cached_property
     def regions(self) -> frozenset[str]:
         """The regions, folded: those stated or named, else those of the statutes in its basis."""
@@ -61,12 +65,12 @@ class Scoped:
     @cached_property
     def begins(self) -> bool:
         """Whether it says from when, or that something holds now."""
-        return PHRASES.begins(self.thesis.claim)
+        return self._phrases.begins(self.thesis.claim)
 
     @cached_property
     def ends(self) -> bool:
-        """Whether it says until when, or that something held once."""
-        return PHRASES.ends(self.thesis.claim)
+        """Whether it says until when, or that something held once, or rests on repealed law."""
+        return self.is_past or self._phrases.ends(self.thesis.claim)
 
     @cached_property
     def is_changed(self) -> bool:
@@ -82,7 +86,7 @@ class Scoped:
     @cached_property
     def named_circumstances(self) -> frozenset[str]:
         """The circumstances that its claim names, without those that its question names."""
-        named = PHRASES.circumstances(self._core)
+        named = self._phrases.circumstances(self._core)
         asked = self.question.content
         if not asked:
             return named
@@ -116,7 +120,9 @@ class Scoped:
     @cached_property
     def is_past(self) -> bool:
         """Whether it speaks of the past."""
-        return PHRASES.is_past(self.thesis.claim)
+        if self._phrases.has("repealed", " ".join(self.thesis.legal_basis)):
+            return True
+        return not self.question.is_past and self._phrases.is_past(self.thesis.claim)
 
     @cached_property
     def is_legal(self) -> bool:
@@ -140,7 +146,7 @@ class Scoped:
         core = self._core
         texts = [
             in_figures(text, self.language)
-            for text in (self.thesis.claim, core, PHRASES.without_circumstances(core))
+            for text in (self.thesis.claim, core, self._phrases.without_circumstances(core))
         ]
         worded = [_tidy(PHRASES.in_one_word(text), self.language) for text in texts]
         sides = {text: Side("", Kind.FACT, text) for text in worded}
