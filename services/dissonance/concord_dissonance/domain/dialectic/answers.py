@@ -20,7 +20,7 @@ from concord_reading.reading import language_of
 from concord_reading.tokens import Token, content_of, tokens_of
 
 from concord_dissonance.domain.dialectic.numerals import in_figures
-from concord_dissonance.domain.dialectic.phrases import PHRASES, PHRASES_OF
+from concord_dissonance.domain.dialectic.phrases import PHRASES_OF, Phrases
 from concord_dissonance.domain.judges.opposites import antonyms
 
 _AKIN = 7
@@ -99,6 +99,11 @@ class Read:
         """The words of its language."""
         return lexicon(self.language)
 
+    @property
+    def phrases(self) -> Phrases:
+        """The phrases of its language."""
+        return PHRASES_OF[self.language]
+
     @cached_property
     def figures(self) -> str:
         """Its text with numbers in figures."""
@@ -141,7 +146,7 @@ class Question(Read):
     def is_polar(self) -> bool:
         """Whether yes or no answers it."""
         begin = " ".join(self.text.split()[:3])
-        return self.text.rstrip().endswith("?") and not PHRASES.has("asks", begin)
+        return self.text.rstrip().endswith("?") and not self.phrases.has("asks", begin)
 
     @cached_property
     def predicate(self) -> Set[str]:
@@ -181,24 +186,33 @@ class Question(Read):
     @cached_property
     def is_past(self) -> bool:
         """Whether it asks what was, or has come about."""
-        return PHRASES_OF[self.language].has("asks past", self.text)
+        return self.phrases.has("asks past", self.text)
 
     @cached_property
     def counted(self) -> str:
         """The stem of what it asks the number of; empty: it asks for none."""
-        found = PHRASES.after("asks count", self.text)
+        found = self.phrases.after("asks count", self.text)
         words = [each.stem for each in self.tokens if each.start >= found >= 0]
         return words[0] if words else ""
 
     @cached_property
+    def things(self) -> frozenset[str]:
+        """The stems of its nouns and names; of all its content, if it has none."""
+        spans = {
+            w.start for frame in self.frames for w in frame.words if w.kind in _NOUNS
+        }
+        found = {e.stem for e in self.tokens if e.start in spans}
+        return frozenset(found & self.content or self.content)
+
+    @cached_property
     def asks_leave(self) -> bool:
         """Whether it asks what is allowed."""
-        return PHRASES.has("allows", self.text)
+        return self.phrases.has("allows", self.text)
 
     @cached_property
     def is_evaluation(self) -> bool:
         """Whether it asks how good something is: for whom, answers tell."""
-        return PHRASES.has("evaluation", self.text)
+        return self.phrases.has("evaluation", self.text)
 
 
 NO_QUESTION = Question("", "en")
@@ -252,7 +266,7 @@ class Answer(Read):
             token.stem
             for token in self.tokens
             if token.stem in self.content
-            and not any(PHRASES.has(name, token.word) for name in (*_CLASSES, "attribute"))
+            and not any(self.phrases.has(name, token.word) for name in (*_CLASSES, "attribute"))
         )
 
     @cached_property
@@ -277,13 +291,33 @@ class Answer(Read):
         return frozenset().union(*found)
 
     @cached_property
+    def others(self) -> frozenset[str]:
+        """The names and nouns that its question does not name, and that are no holder's title."""
+        words = (w for frame in self.frames for w in frame.words if w.kind in _NOUNS)
+        parts = (self.words.stem(part) for w in words if w.value is None for part in [w.key.split()[-1]])
+        return frozenset(
+            part
+            for part in parts
+            if not share([part], self.question.content) and not self.phrases.has("title", part)
+        )
+
+    @cached_property
+    def objects(self) -> bool:
+        """Whether some thing is the subject of a main clause."""
+        return any(
+            word.role is Role.SUBJECT and word.kind in _NOUNS
+            for frame in self.frames
+            for word in frame.words
+        )
+
+    @cached_property
     def is_procedural(self) -> bool:
         """Whether it speaks of a permit, or of doing without one; "a permit-free hut" does not."""
-        freed = [each.word for each in self.tokens if PHRASES.begins_with("frees", each.word)]
+        freed = [each.word for each in self.tokens if self.phrases.begins_with("frees", each.word)]
         if freed and self.stance is Stance.FREES:
             return True
         others = " ".join(each.word for each in self.tokens if each.word not in freed)
-        return PHRASES.within("procedure", others)
+        return self.phrases.within("procedure", others)
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -301,12 +335,14 @@ class Answer(Read):
             for token in self.tokens_of(frame, Role.SUBJECT)
             if not _YEAR.fullmatch(token.word)
             and not share([token.stem], self.question.content)
-            and not any(PHRASES.has(name, token.word) for name in ("attribute", "rule", "adds"))
+            and not any(self.phrases.has(name, token.word) for name in ("attribute", "rule", "adds"))
         )
 
     def asked(self) -> bool:
-        """Whether it speaks of what the question names."""
-        asks_permit = PHRASES.within("procedure", self.question.text)
+        """Whether it speaks of what the question names, or of "it"."""
+        if self.frames and not self.subjects and not self.objects:
+            return True
+        asks_permit = self.phrases.within("procedure", self.question.text)
         return (self.is_procedural and asks_permit) or share(self.content, self.question.content)
 
     def _amounts(self, frame: Frame) -> Iterator[Amount]:
@@ -335,7 +371,7 @@ class Answer(Read):
             elif unit == "months":
                 unit, size = "time", size * _MONTH
             before = self.figures[end : word.end]
-            bounds = PHRASES.has("at least", before), PHRASES.has("at most", before)
+            bounds = self.phrases.has("at least", before), self.phrases.has("at most", before)
             if frame.is_denied:  # "must not weigh more than"
                 bounds = bounds[::-1]
             yield Amount(unit, size, *bounds, word.role is Role.SUBJECT)
@@ -349,7 +385,7 @@ class Answer(Read):
 
     def _stance(self, frame: Frame) -> Stance | None:
         text = self._text_of(frame)
-        if frame.quantifier in ("some", "most") or PHRASES.has("only", text):
+        if frame.quantifier in ("some", "most") or self.phrases.has("only", text):
             return None
         stems = self.stems_of(frame)
         if (found := self._affirmed(frame, stems)) is not None:
@@ -357,10 +393,10 @@ class Answer(Read):
         if frame.mood is Mood.SUPPOSED and not frame.is_denied and not self.question.asks_leave:
             return None
         if self.language == "de" and _TO_DO.search(text):
-            to_refuse = PHRASES.has("refuses", text)
+            to_refuse = self.phrases.has("refuses", text)
             return Stance.FORBIDS if to_refuse != frame.is_denied else Stance.REQUIRES
         for name, stance in _CLASSES.items():
-            if PHRASES.has(name, text):
+            if self.phrases.has(name, text):
                 if not frame.is_denied:
                     return stance
                 return Stance.FORBIDS if name == "obliges" else _DENIED[stance]
@@ -381,7 +417,7 @@ class Answer(Read):
             return None
         opposed = {
             other for one, other in antonyms(self.language) if one in asked and other in stems
-        } | {each for each in asked if PHRASES.negated(each) & stems}
+        } | {each for each in asked if self.phrases.negated(each) & stems}
         if not opposed and not asked & stems:
             return None
         return Stance.DENIES if bool(opposed) != frame.is_denied else Stance.AFFIRMS

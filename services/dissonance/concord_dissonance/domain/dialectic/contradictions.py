@@ -163,6 +163,10 @@ def _are_apart(one: Scoped, other: Scoped) -> bool:
 
 def _follow(one: Scoped, other: Scoped) -> bool:
     """Whether one thesis held until a time, and the other since then."""
+    if one.version and other.version and one.version != other.version:
+        return True
+    if one.edition[0] and one.edition[0] == other.edition[0] and one.edition != other.edition:
+        return True
     return (one.ends and other.begins and not other.ends) or (
         other.ends and one.begins and not one.ends
     )
@@ -190,9 +194,11 @@ def _differ(one: Scoped, other: Scoped) -> Reason | None:
         return reason
     if agree(first, second) or not is_apart:
         return None
-    if _follow(one, other):
-        return Reason.TWO_VALUES
     is_asked = first.asked() and second.asked()
+    if _follow(one, other):
+        return Reason.TWO_VALUES if is_asked or share(first.topic, second.topic) else None
+    if one.thesis.region and other.thesis.region and regions_differ(one, other):
+        is_asked = True
     if not (regions_differ(one, other) and (is_asked or share(first.topic, second.topic))):
         return None
     topics = sorted((first.topic, second.topic), key=len)

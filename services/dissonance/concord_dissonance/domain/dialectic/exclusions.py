@@ -40,7 +40,7 @@ def differ(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
         return reason
     if _are_opposed(one, other):
         return Reason.NEGATION if _is_one_topic(one, other, is_apart=is_apart) else None
-    return _by_date(one, other) or _by_denial(one, other) or _by_duty(one, other)
+    return _by_date(one, other) or _by_denial(one, other) or _by_holder(one, other)
 
 
 def agree(one: Answer, other: Answer) -> bool:
@@ -55,7 +55,7 @@ def _are_opposed(one: Answer, other: Answer) -> bool:
     if not (one.stance and other.stance):
         return False
     stances, asked = frozenset({one.stance, other.stance}), one.question.text
-    asks_duty = PHRASES.has("obliges", asked) or PHRASES.has("requires", asked)
+    asks_duty = any(one.phrases.has(name, asked) for name in ("obliges", "requires"))
     return stances in _OPPOSED or (asks_duty and stances in _OPPOSED_DUTIES)
 
 
@@ -85,7 +85,7 @@ def _plain(
 ) -> list[Amount]:
     """Return the amounts alone; where a question asks for a bound, or the rules are two, each
     amount is meant as one."""
-    if not (is_apart or PHRASES.has("asks bound", answer.question.text)):
+    if not (is_apart or answer.phrases.has("asks bound", answer.question.text)):
         return [amount for amount, _ in amounts]
     return [Amount(amount.dimension, amount.value) for amount, _ in amounts]
 
@@ -108,7 +108,7 @@ def _are_of_one_clause(one: Answer, other: Answer, first: Frame, second: Frame) 
 
 
 def _by_date(one: Answer, other: Answer) -> Reason | None:
-    asks = PHRASES.has("asks date", one.question.text)
+    asks = one.phrases.has("asks date", one.question.text)
     for mine, first in one.dates:
         for yours, second in other.dates:
             if same_value(mine, yours) is not Same.NO:
@@ -130,17 +130,19 @@ def _by_denial(one: Answer, other: Answer) -> Reason | None:
     return None
 
 
-def _by_duty(one: Answer, other: Answer) -> Reason | None:
-    """Return TWO_VALUES if two claims name two holders of the duty that a question asks for."""
+def _by_holder(one: Answer, other: Answer) -> Reason | None:
+    """Return TWO_VALUES if two claims name one holder each of what a question asks the holder of.
+
+    Each says little else: who has other duties besides may share it.
+    """
     asked = one.question
-    if not (PHRASES.has("asks holder", asked.text) and PHRASES.has("duty", asked.text)):
+    if not (one.phrases.has("asks holder", asked.text) and one.phrases.has("duty", asked.text)):
         return None
-    rests = []
-    for each in (one, other):
-        rests.append({stem for stem in each.topic if not share([stem], asked.content)})
-        if any(not share([stem], each.content) for stem in asked.content):
-            return None
-    return Reason.TWO_VALUES if all(rests) and rests[0].isdisjoint(rests[1]) else None
+    holders = [each.others for each in (one, other)]
+    told = [share(each.content, asked.things) for each in (one, other)]
+    if not all(told) or any(len(each) != 1 for each in holders):
+        return None
+    return Reason.TWO_VALUES if holders[0] != holders[1] else None
 
 
 def _is_one_topic(one: Answer, other: Answer, *, is_apart: bool) -> bool:

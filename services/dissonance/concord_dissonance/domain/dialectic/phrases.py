@@ -241,7 +241,7 @@ class Phrases:
             self._patterns[name].pattern for name in ("time", "before time", "version")
         )
         number = r"(?P<number>\d+(?:\.\d+)*)"
-        led = rf"(?:(?P<before>{before})|{at})\s+(?:{version}\s+|v\.?\s?){number},?"
+        led = rf"(?:(?:(?P<before>{before})|{at})\s+)?\b(?:{version}\s+|v\.?\s?){number}\b,?"
         return re.compile(led, re.IGNORECASE)
 
     @cached_property
