@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from concord_dissonance.domain.dialectic.alignment import align
-from concord_dissonance.domain.dialectic.answers import share
 from concord_dissonance.domain.dialectic.exclusions import agree, differ
+from concord_dissonance.domain.dialectic.legal import UNION
 from concord_dissonance.domain.dialectic.phrases import PHRASES
+from concord_dissonance.domain.dialectic.questions import share
 from concord_dissonance.domain.dialectic.scoped import PREFIXED, Scoped
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Kind, Rules, Side
@@ -172,6 +173,15 @@ def _follow(one: Scoped, other: Scoped) -> bool:
     )
 
 
+def _is_overridden(one: Scoped, other: Scoped) -> bool:
+    """Whether one thesis rests on the Union's law and the other on law below it, and both say what
+    has to be or may be done, but not the same."""
+    if None in (one.rank, other.rank) or one.rank == other.rank:
+        return False
+    stances = one.answer.stance, other.answer.stance
+    return UNION in (one.rank, other.rank) and None not in stances and stances[0] != stances[1]
+
+
 def regions_differ(one: Scoped, other: Scoped) -> bool:
     """Whether two theses hold for regions that lie apart; a Land's law holds in its towns."""
     if not one.regions or not other.regions or one.regions == other.regions:
@@ -194,6 +204,8 @@ def _differ(one: Scoped, other: Scoped) -> Reason | None:
         return reason
     if agree(first, second) or not is_apart:
         return None
+    if _is_overridden(one, other):
+        return Reason.TWO_VALUES
     is_asked = first.asked() and second.asked()
     if _follow(one, other):
         return Reason.TWO_VALUES if is_asked or share(first.topic, second.topic) else None

@@ -8,8 +8,8 @@ from itertools import product
 from concord_reading.frame import Frame, Role
 from concord_reading.quantities import Same, same_value
 
-from concord_dissonance.domain.dialectic.answers import MAIN, Amount, Answer, Stance, share
-from concord_dissonance.domain.dialectic.phrases import PHRASES
+from concord_dissonance.domain.dialectic.answers import MAIN, Amount, Answer, Stance
+from concord_dissonance.domain.dialectic.questions import share
 from concord_dissonance.domain.verdicts import Reason
 
 _OPPOSED = frozenset(
@@ -158,6 +158,6 @@ def _is_one_topic(one: Answer, other: Answer, *, is_apart: bool) -> bool:
     if not one.question.text:
         return False
     asked = one.asked(), other.asked()
-    if is_apart or Stance.REQUIRES not in stances and Stance.FREES not in stances:
+    if is_apart or (Stance.REQUIRES not in stances and Stance.FREES not in stances):
         return all(asked) or (is_apart and any(asked)) or share(one.topic, other.topic)
     return all(asked) and share(one.content, other.content)

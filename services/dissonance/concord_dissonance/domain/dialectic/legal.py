@@ -11,8 +11,8 @@ from concord_reading.lexicon import read_classes
 
 from concord_dissonance.domain.dialectic.phrases import PHRASES
 
-FEDERAL, LAND = 6, 4
-"""The ranks of a federal statute and of a Land's."""
+UNION, FEDERAL, LAND = 8, 6, 4
+"""The ranks of the Union's law, of a federal statute and of a Land's."""
 _PART = r"(?:Abs(?:atz|\.)?|Satz|S\.|Nr\.?|lit\.|Buchst\.|Unterabs\.|para(?:graph|\.)?|ff?\.)"
 _LEADING = r"\b(?:[Nn]ach|[Gg]emäß|[Ll]aut|[Uu]nder|[Pp]ursuant to)\s+(?:(?:der|dem|den|the)\s+)?"
 _SHORT = r"(?=\w{3})[A-ZÄÖÜ]\w*[A-ZÄÖÜ]\w*(?![-\w])"

@@ -7,10 +7,11 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from concord_dissonance.domain.dialectic.answers import NO_QUESTION, Answer, Question, Read, spoken
+from concord_dissonance.domain.dialectic.answers import Answer
 from concord_dissonance.domain.dialectic.legal import edition, rank, regions, without_references
 from concord_dissonance.domain.dialectic.numerals import in_figures
 from concord_dissonance.domain.dialectic.phrases import PHRASES, PHRASES_OF, Phrases
+from concord_dissonance.domain.dialectic.questions import NO_QUESTION, Question, Read, spoken
 from concord_dissonance.domain.dialectic.theses import Thesis
 from concord_dissonance.domain.sides import Kind, Micros, Side
 
