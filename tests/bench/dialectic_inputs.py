@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from concord_dissonance.domain.dialectic.answers import asked
 from concord_dissonance.domain.dialectic.contradictions import Clash, compare_all, pairs_of
 from concord_dissonance.domain.dialectic.extraction import extract
 from concord_dissonance.domain.dialectic.phrases import PHRASES
+from concord_dissonance.domain.dialectic.questions import asked
 from concord_dissonance.domain.dialectic.resolutions import Strategy, resolve
 from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.dialectic.synthesis import Conclusions

@@ -1,11 +1,11 @@
 """Syntheses of claims that answer one question: contradictions, regions and strategies."""
 
 import pytest
-from concord_dissonance.domain.dialectic.answers import asked
 from concord_dissonance.domain.dialectic.contradictions import Clash, compare_all, pairs_of
 from concord_dissonance.domain.dialectic.extraction import extract
 from concord_dissonance.domain.dialectic.legal import rank, regions
 from concord_dissonance.domain.dialectic.numerals import in_figures
+from concord_dissonance.domain.dialectic.questions import asked
 from concord_dissonance.domain.dialectic.resolutions import Strategy, resolve
 from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.dialectic.synthesis import Conclusions

@@ -7,28 +7,22 @@ the same thing. Claims differ by an amount, by a date, or by what they allow, re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from concord_reading.frame import Frame, Kind, Mood, Passage, Role
-from concord_reading.lexicon import Lexicon, lexicon
+from concord_reading.frame import Frame, Kind, Mood, Role
 from concord_reading.quantities import Date, Quantity
-from concord_reading.reader import reader
-from concord_reading.reading import language_of
-from concord_reading.tokens import Token, content_of, tokens_of
 
-from concord_dissonance.domain.dialectic.numerals import in_figures
-from concord_dissonance.domain.dialectic.phrases import PHRASES
+from concord_dissonance.domain.dialectic.questions import NOUNS, Question, Read, share
 from concord_dissonance.domain.judges.opposites import antonyms
 
-_AKIN = 7
-"""Letters that words of one thing share: "Baugenehmigung", "genehmigungsfrei"."""
-_GERMAN = re.compile(r"\b(?i:die|das|der|den|dem|eine[mnrs]?|am|im|zum|zur)\s+[A-ZÄÖÜ][a-zäöüß]")
+_TO_DO = re.compile(r"\b(?i:ist|sind|hat|haben)\b.*\b(?:zu\s+\w+e[rl]?n|\w{2,}zu\w{3,}e[rl]?n)\b")
+"""What is to be done in German: "ist anzuzeigen", "hat zu räumen"."""
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _MONTH = 365.2425 / 12 * 86_400
 _ROUNDING = 0.001
-_NOUNS = (Kind.NOUN, Kind.NAME)
 MAIN = frozenset({Mood.ASSERTED, Mood.ASKED, Mood.PLANNED, Mood.ORDERED})
 
 
@@ -68,6 +62,8 @@ class Amount:
     value: float
     is_least: bool = False
     is_most: bool = False
+    is_subject: bool = False
+    """Whether its clause speaks of it: "two rooms are free"."""
 
     def excludes(self, other: Amount) -> bool:
         """Whether only one of two amounts can be meant."""
@@ -78,109 +74,6 @@ class Amount:
         if all(bounds):
             return not (low.is_least and high.is_most)
         return not (low.is_least or high.is_most)
-
-
-@dataclass(frozen=True)
-class Read:
-    """A text with its words and frames."""
-
-    text: str
-    language: str
-
-    @cached_property
-    def words(self) -> Lexicon:
-        """The words of its language."""
-        return lexicon(self.language)
-
-    @cached_property
-    def figures(self) -> str:
-        """Its text with numbers in figures."""
-        return in_figures(self.text, self.language)
-
-    @cached_property
-    def frames(self) -> tuple[Frame, ...]:
-        """What its sentences say."""
-        return tuple(reader().read(Passage(self.figures, language=self.language)).frames)
-
-    @cached_property
-    def tokens(self) -> list[Token]:
-        """Its words."""
-        return tokens_of(self.figures, self.words)
-
-    @cached_property
-    def content(self) -> Set[str]:
-        """The stems of its words of content, without numbers."""
-        return frozenset(e for e in content_of(self.tokens, self.words) if not e[0].isdecimal())
-
-    def stems_of(self, frame: Frame, *roles: Role) -> frozenset[str]:
-        """Return the stems of the words of a frame that have one of some roles; else of all."""
-        return frozenset(token.stem for token in self.tokens_of(frame, *roles))
-
-    def tokens_of(self, frame: Frame, *roles: Role) -> list[Token]:
-        """Return the words of content of a frame that have one of some roles; else all."""
-        spans = [(e.start, e.end) for e in frame.words if not roles or e.role in roles]
-        return [
-            token
-            for token in self.tokens
-            if token.word not in self.words.function
-            and any(start <= token.start < end for start, end in spans)
-        ]
-
-
-class Question(Read):
-    """What claims answer; its text is empty where nobody asked."""
-
-    @cached_property
-    def is_polar(self) -> bool:
-        """Whether yes or no answers it."""
-        begin = " ".join(self.text.split()[:3])
-        return self.text.rstrip().endswith("?") and not PHRASES.has("asks", begin)
-
-    @cached_property
-    def predicate(self) -> Set[str]:
-        """The stems of what it asks about its subject, if yes or no answers it."""
-        if not self.is_polar or not self.frames:
-            return frozenset()
-        frame = self.frames[0]
-        told = self.stems_of(frame, Role.PREDICATE, Role.COMPLEMENT)
-        return told - self.stems_of(frame, Role.SUBJECT) or self._told(frame)
-
-    def _told(self, frame: Frame) -> Set[str]:
-        """Return the stems of verbs, and of adjectives that stand before no noun."""
-        following = [*frame.words[1:], None]
-        spans = [
-            (word.start, word.end)
-            for word, after in zip(frame.words, following, strict=True)
-            if word.kind is Kind.VERB
-            or (
-                word.kind is Kind.ADJECTIVE
-                and (after is None or after.start - word.end > 1 or after.kind not in _NOUNS)
-            )
-        ]
-        return frozenset(
-            token.stem
-            for token in self.tokens
-            if token.word not in self.words.function
-            and any(start <= token.start < end for start, end in spans)
-        )
-
-    @cached_property
-    def is_evaluation(self) -> bool:
-        """Whether it asks how good something is: for whom, answers tell."""
-        return PHRASES.has("evaluation", self.text)
-
-
-NO_QUESTION = Question("", "en")
-
-
-def asked(question: str) -> Question:
-    """Return a question as it is read."""
-    return Question(question, spoken(question)) if question else NO_QUESTION
-
-
-def spoken(text: str) -> str:
-    """Return the language of a text; German also shows by an article and a noun's capital."""
-    return "de" if _GERMAN.search(text) else language_of(text)
 
 
 @dataclass(frozen=True)
@@ -221,13 +114,60 @@ class Answer(Read):
             token.stem
             for token in self.tokens
             if token.stem in self.content
-            and not any(PHRASES.has(name, token.word) for name in (*_CLASSES, "attribute"))
+            and not any(self.phrases.has(name, token.word) for name in (*_CLASSES, "attribute"))
+        )
+
+    @cached_property
+    def acts(self) -> frozenset[str]:
+        """The stems of the verbs of its main clauses."""
+        verbs = {
+            (word.start, word.end)
+            for frame in self.frames
+            for word in frame.words
+            if word.kind is Kind.VERB
+        }
+        return frozenset(
+            token.stem
+            for token in self.tokens
+            if token.stem in self.topic and (token.start, token.end) in verbs
+        )
+
+    @cached_property
+    def subjects(self) -> frozenset[str]:
+        """The stems of the subjects of its main clauses."""
+        found = (self.stems_of(e, Role.SUBJECT) for e in self.frames if e.mood in MAIN)
+        return frozenset().union(*found)
+
+    @cached_property
+    def others(self) -> frozenset[str]:
+        """The names and nouns that its question does not name, and that are no holder's title."""
+        words = (w for frame in self.frames for w in frame.words if w.kind in NOUNS)
+        parts = (
+            self.words.stem(part) for w in words if w.value is None for part in [w.key.split()[-1]]
+        )
+        return frozenset(
+            part
+            for part in parts
+            if not share([part], self.question.content) and not self.phrases.has("title", part)
+        )
+
+    @cached_property
+    def objects(self) -> bool:
+        """Whether some thing is the subject of a main clause."""
+        return any(
+            word.role is Role.SUBJECT and word.kind in NOUNS
+            for frame in self.frames
+            for word in frame.words
         )
 
     @cached_property
     def is_procedural(self) -> bool:
-        """Whether it speaks of a permit, or of doing without one."""
-        return PHRASES.within("procedure", self.text)
+        """Whether it speaks of a permit, or of doing without one; "a permit-free hut" does not."""
+        freed = [each.word for each in self.tokens if self.phrases.begins_with("frees", each.word)]
+        if freed and self.stance is Stance.FREES:
+            return True
+        others = " ".join(each.word for each in self.tokens if each.word not in freed)
+        return self.phrases.within("procedure", others)
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -236,28 +176,34 @@ class Answer(Read):
         return frozenset(found | {"stance"} if self.stance else found)
 
     def subject(self, frame: Frame) -> frozenset[str]:
-        """Return the stems of a frame's subject that its question does not name, and numbers."""
+        """Return the stems of a frame's subject that its question does not name.
+
+        A rule that says so is none: "the guideline of 2003 advises".
+        """
         return frozenset(
             token.stem
             for token in self.tokens_of(frame, Role.SUBJECT)
-            if not share([token.stem], self.question.content)
-            and not PHRASES.has("attribute", token.word)
+            if not _YEAR.fullmatch(token.word)
+            and not share([token.stem], self.question.content)
+            and not any(
+                self.phrases.has(name, token.word) for name in ("attribute", "rule", "adds")
+            )
         )
 
     def asked(self) -> bool:
-        """Whether it speaks of what the question names."""
-        asks_permit = PHRASES.within("procedure", self.question.text)
+        """Whether it speaks of what the question names, or of "it"."""
+        if self.frames and not self.subjects and not self.objects:
+            return True
+        asks_permit = self.phrases.within("procedure", self.question.text)
         return (self.is_procedural and asks_permit) or share(self.content, self.question.content)
 
     def _amounts(self, frame: Frame) -> Iterator[Amount]:
-        if frame.mood not in MAIN and not self._is_sole(frame):
+        if not (frame.mood in MAIN or frame.mood is Mood.SUPPOSED or self._is_sole(frame)):
             return
         end = frame.span.start
         for at, word in enumerate(frame.words):
             value = word.value
             if not isinstance(value, Quantity):
-                continue
-            if word.role is Role.SUBJECT and not value.dimension:  # "Room 3" is a name
                 continue
             written = self.figures[word.start : word.end]
             if value.dimension in ("ordinal", "version") or _is_article(written):
@@ -265,34 +211,56 @@ class Answer(Read):
             unit, size = value.dimension, value.value
             if not unit:
                 following = frame.words[at + 1] if at + 1 < len(frame.words) else None
-                near = following is not None and following.start - word.end <= 1
-                unit = following.key if near and following is not None else ""
+                near = (
+                    following is not None
+                    and following.start - word.end <= 1
+                    and (word.role is not Role.SUBJECT or following.role is Role.SUBJECT)
+                )
+                unit = self._stem_at(following.start) if near and following is not None else ""
+                if word.role is Role.SUBJECT and not unit:  # "Room 3" is a name
+                    continue
+                unit = unit or self.question.counted
             elif unit == "months":
                 unit, size = "time", size * _MONTH
             before = self.figures[end : word.end]
-            yield Amount(
-                unit, size, PHRASES.has("at least", before), PHRASES.has("at most", before)
-            )
+            bounds = self.phrases.has("at least", before), self.phrases.has("at most", before)
+            if frame.is_denied:  # "must not weigh more than"
+                bounds = bounds[::-1]
+            yield Amount(unit, size, *bounds, word.role is Role.SUBJECT)
             end = word.end
+
+    def _stem_at(self, start: int) -> str:
+        return next((each.stem for each in self.tokens if each.start == start), "")
 
     def _is_sole(self, frame: Frame) -> bool:
         return len(self.frames) == 1 and frame is self.frames[0]
 
     def _stance(self, frame: Frame) -> Stance | None:
-        text = self.figures[slice(*frame.span)]
-        if frame.quantifier in ("some", "most") or PHRASES.has("only", text):
+        text = self._text_of(frame)
+        if frame.quantifier in ("some", "most") or self.phrases.has("only", text):
             return None
         stems = self.stems_of(frame)
         if (found := self._affirmed(frame, stems)) is not None:
             return found
-        if frame.mood is Mood.SUPPOSED and not frame.is_denied:
+        if frame.mood is Mood.SUPPOSED and not frame.is_denied and not self.question.asks_leave:
             return None
+        if self.language == "de" and _TO_DO.search(text):
+            to_refuse = self.phrases.has("refuses", text)
+            return Stance.FORBIDS if to_refuse != frame.is_denied else Stance.REQUIRES
         for name, stance in _CLASSES.items():
-            if PHRASES.has(name, text):
+            if self.phrases.has(name, text):
                 if not frame.is_denied:
                     return stance
                 return Stance.FORBIDS if name == "obliges" else _DENIED[stance]
         return None
+
+    def _text_of(self, frame: Frame) -> str:
+        """Return the text of a frame without the clauses within it."""
+        text, (begin, end) = self.figures, frame.span
+        for start, stop in (each.span for each in self.frames):
+            if begin < start <= stop <= end:
+                text = f"{text[:start]}{' ' * (stop - start)}{text[stop:]}"
+        return text[begin:end]
 
     def _affirmed(self, frame: Frame, stems: Set[str]) -> Stance | None:
         """Return whether a frame says yes or no to what the question asks about its subject."""
@@ -301,26 +269,10 @@ class Answer(Read):
             return None
         opposed = {
             other for one, other in antonyms(self.language) if one in asked and other in stems
-        } | {each for each in asked if PHRASES.negated(each) & stems}
+        } | {each for each in asked if self.phrases.negated(each) & stems}
         if not opposed and not asked & stems:
             return None
         return Stance.DENIES if bool(opposed) != frame.is_denied else Stance.AFFIRMS
-
-
-def share(one: Iterable[str], other: Iterable[str]) -> bool:
-    """Whether two sets of stems have akin ones."""
-    others = list(other)
-    return any(are_akin(each, stem) for each in one for stem in others)
-
-
-def are_akin(one: str, other: str) -> bool:
-    """Whether two stems are of one word, or parts of one compound."""
-    if one == other:
-        return True
-    short, long = sorted((one, other), key=len)
-    return any(short[at : at + _AKIN] in long for at in range(len(short) - _AKIN + 1)) or (
-        len(short) >= 5 and long.startswith(short)
-    )
 
 
 def _is_article(written: str) -> bool:

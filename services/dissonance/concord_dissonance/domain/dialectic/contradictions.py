@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from concord_dissonance.domain.dialectic.alignment import align
-from concord_dissonance.domain.dialectic.answers import share
 from concord_dissonance.domain.dialectic.exclusions import agree, differ
+from concord_dissonance.domain.dialectic.legal import UNION
 from concord_dissonance.domain.dialectic.phrases import PHRASES
+from concord_dissonance.domain.dialectic.questions import share
 from concord_dissonance.domain.dialectic.scoped import PREFIXED, Scoped
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Kind, Rules, Side
@@ -124,7 +125,8 @@ def compare(one: Scoped, other: Scoped, rules: Rules) -> Clash | bool:
         scopeless = plain = reason is not Reason.DATE
         clashing.append(_verdict(reason))
     is_denial = clashing[0].reason in DENIALS
-    if plain and not (is_denial or _are_apart(one, other) or _is_special(one, other)):
+    may_differ = one.question.text or _are_apart(one, other) or _is_special(one, other)
+    if plain and not (is_denial or may_differ):
         return False
     return Clash(0, 1, clashing[0], scopeless, plain)
 
@@ -140,6 +142,8 @@ def _can_both_hold(one: Scoped, other: Scoped) -> bool:
     How good something is differs by whom it is good for.
     """
     if one.is_partial and other.is_partial:
+        return True
+    if one.is_added or other.is_added:
         return True
     if one.question.is_evaluation and _are_two(one.circumstances, other.circumstances):
         return True
@@ -160,9 +164,22 @@ def _are_apart(one: Scoped, other: Scoped) -> bool:
 
 def _follow(one: Scoped, other: Scoped) -> bool:
     """Whether one thesis held until a time, and the other since then."""
+    if one.version and other.version and one.version != other.version:
+        return True
+    if one.edition[0] and one.edition[0] == other.edition[0] and one.edition != other.edition:
+        return True
     return (one.ends and other.begins and not other.ends) or (
         other.ends and one.begins and not one.ends
     )
+
+
+def _is_overridden(one: Scoped, other: Scoped) -> bool:
+    """Whether one thesis rests on the Union's law and the other on law below it, and both say what
+    has to be or may be done, but not the same."""
+    if None in (one.rank, other.rank) or one.rank == other.rank:
+        return False
+    stances = one.answer.stance, other.answer.stance
+    return UNION in (one.rank, other.rank) and None not in stances and stances[0] != stances[1]
 
 
 def regions_differ(one: Scoped, other: Scoped) -> bool:
@@ -185,13 +202,19 @@ def _differ(one: Scoped, other: Scoped) -> Reason | None:
     reason = differ(first, second, is_apart=is_apart)
     if reason is not None or not one.question.text:
         return reason
-    if not regions_differ(one, other) and not _follow(one, other):
+    if agree(first, second) or not is_apart:
         return None
+    if _is_overridden(one, other):
+        return Reason.TWO_VALUES
     is_asked = first.asked() and second.asked()
-    if agree(first, second) or not (is_asked or share(first.topic, second.topic)):
+    if _follow(one, other):
+        return Reason.TWO_VALUES if is_asked or share(first.topic, second.topic) else None
+    if one.thesis.region and other.thesis.region and regions_differ(one, other):
+        is_asked = True
+    if not (regions_differ(one, other) and (is_asked or share(first.topic, second.topic))):
         return None
-    alike = first.topic <= second.topic or second.topic <= first.topic
-    return None if alike else Reason.TWO_VALUES
+    topics = sorted((first.topic, second.topic), key=len)
+    return None if topics[0] and topics[0] <= topics[1] else Reason.TWO_VALUES
 
 
 def _judged(one: Scoped, other: Scoped, rules: Rules) -> list[Verdict | Abstention]:

@@ -8,8 +8,8 @@ from itertools import product
 from concord_reading.frame import Frame, Role
 from concord_reading.quantities import Same, same_value
 
-from concord_dissonance.domain.dialectic.answers import MAIN, Amount, Answer, Stance, share
-from concord_dissonance.domain.dialectic.phrases import PHRASES
+from concord_dissonance.domain.dialectic.answers import MAIN, Amount, Answer, Stance
+from concord_dissonance.domain.dialectic.questions import share
 from concord_dissonance.domain.verdicts import Reason
 
 _OPPOSED = frozenset(
@@ -24,6 +24,12 @@ _OPPOSED = frozenset(
 )
 
 
+_OPPOSED_DUTIES = frozenset(
+    {frozenset({Stance.AFFIRMS, Stance.FREES}), frozenset({Stance.DENIES, Stance.REQUIRES})}
+)
+"""Opposed where a question asks whether one has to."""
+
+
 def differ(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
     """Return by what two answers exclude each other; None: by nothing that is seen.
 
@@ -32,9 +38,9 @@ def differ(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
     """
     if (reason := _by_amount(one, other, is_apart=is_apart)) is not None:
         return reason
-    if one.stance and other.stance and frozenset({one.stance, other.stance}) in _OPPOSED:
+    if _are_opposed(one, other):
         return Reason.NEGATION if _is_one_topic(one, other, is_apart=is_apart) else None
-    return _by_date(one, other) or _by_denial(one, other) or _by_duty(one, other)
+    return _by_date(one, other) or _by_denial(one, other) or _by_holder(one, other)
 
 
 def agree(one: Answer, other: Answer) -> bool:
@@ -45,24 +51,41 @@ def agree(one: Answer, other: Answer) -> bool:
     return bool(shared)
 
 
+def _are_opposed(one: Answer, other: Answer) -> bool:
+    if not (one.stance and other.stance):
+        return False
+    stances, asked = frozenset({one.stance, other.stance}), one.question.text
+    asks_duty = any(one.phrases.has(name, asked) for name in ("obliges", "requires"))
+    return stances in _OPPOSED or (asks_duty and stances in _OPPOSED_DUTIES)
+
+
 def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
     for dimension in sorted({amount.dimension for amount, _ in one.amounts}):
         mine, yours = (
             [(amount, frame) for amount, frame in each.amounts if amount.dimension == dimension]
             for each in (one, other)
         )
-        if not yours or not _are_disjoint(_plain(mine, one), _plain(yours, other)):
+        if not yours or not _are_disjoint(
+            _plain(mine, one, is_apart=is_apart), _plain(yours, other, is_apart=is_apart)
+        ):
             continue
         first, second = mine[0][1], yours[0][1]
-        is_one_thing = is_apart or one.subject(first) == other.subject(second)
+        subjects = (
+            frozenset() if amount.is_subject else each.subject(frame)
+            for each, (amount, frame) in ((one, mine[0]), (other, yours[0]))
+        )
+        is_one_thing = is_apart or len({*subjects}) == 1
         if is_one_thing and (one.question.text or _are_of_one_clause(one, other, first, second)):
             return Reason.QUANTITY if dimension else Reason.NUMBER
     return None
 
 
-def _plain(amounts: Sequence[tuple[Amount, Frame]], answer: Answer) -> list[Amount]:
-    """Return the amounts alone; where a question asks for a bound, each amount is meant as one."""
-    if not PHRASES.has("asks bound", answer.question.text):
+def _plain(
+    amounts: Sequence[tuple[Amount, Frame]], answer: Answer, *, is_apart: bool
+) -> list[Amount]:
+    """Return the amounts alone; where a question asks for a bound, or the rules are two, each
+    amount is meant as one."""
+    if not (is_apart or answer.phrases.has("asks bound", answer.question.text)):
         return [amount for amount, _ in amounts]
     return [Amount(amount.dimension, amount.value) for amount, _ in amounts]
 
@@ -85,7 +108,7 @@ def _are_of_one_clause(one: Answer, other: Answer, first: Frame, second: Frame) 
 
 
 def _by_date(one: Answer, other: Answer) -> Reason | None:
-    asks = PHRASES.has("asks date", one.question.text)
+    asks = one.phrases.has("asks date", one.question.text)
     for mine, first in one.dates:
         for yours, second in other.dates:
             if same_value(mine, yours) is not Same.NO:
@@ -107,25 +130,34 @@ def _by_denial(one: Answer, other: Answer) -> Reason | None:
     return None
 
 
-def _by_duty(one: Answer, other: Answer) -> Reason | None:
-    """Return TWO_VALUES if two claims name two holders of the duty that a question asks for."""
+def _by_holder(one: Answer, other: Answer) -> Reason | None:
+    """Return TWO_VALUES if two claims name one holder each of what a question asks the holder of.
+
+    Each says little else: who has other duties besides may share it.
+    """
     asked = one.question
-    if not (PHRASES.has("asks holder", asked.text) and PHRASES.has("duty", asked.text)):
+    if not (one.phrases.has("asks holder", asked.text) and one.phrases.has("duty", asked.text)):
         return None
-    rests = []
-    for each in (one, other):
-        rests.append({stem for stem in each.topic if not share([stem], asked.content)})
-        if any(not share([stem], each.content) for stem in asked.content):
-            return None
-    return Reason.TWO_VALUES if all(rests) and rests[0].isdisjoint(rests[1]) else None
+    holders = [each.others for each in (one, other)]
+    told = [share(each.content, asked.things) for each in (one, other)]
+    if not all(told) or any(len(each) != 1 for each in holders):
+        return None
+    return Reason.TWO_VALUES if holders[0] != holders[1] else None
 
 
 def _is_one_topic(one: Answer, other: Answer, *, is_apart: bool) -> bool:
     stances = {one.stance, other.stance}
     if stances == {Stance.REQUIRES, Stance.FREES} and one.is_procedural != other.is_procedural:
         return False
+    if stances == {Stance.REQUIRES, Stance.FORBIDS} and not share(one.acts, other.acts):
+        return False
     if one.topic and (one.topic <= other.topic or other.topic <= one.topic) and other.topic:
         return True
-    if not one.question.text or not (one.asked() and other.asked()):
+    if is_apart and one.subjects & other.subjects:
+        return True
+    if not one.question.text:
         return False
-    return is_apart or share(one.content, other.content)
+    asked = one.asked(), other.asked()
+    if is_apart or (Stance.REQUIRES not in stances and Stance.FREES not in stances):
+        return all(asked) or (is_apart and any(asked)) or share(one.topic, other.topic)
+    return all(asked) and share(one.content, other.content)

@@ -11,8 +11,8 @@ from concord_reading.lexicon import read_classes
 
 from concord_dissonance.domain.dialectic.phrases import PHRASES
 
-FEDERAL, LAND = 6, 4
-"""The ranks of a federal statute and of a Land's."""
+UNION, FEDERAL, LAND = 8, 6, 4
+"""The ranks of the Union's law, of a federal statute and of a Land's."""
 _PART = r"(?:Abs(?:atz|\.)?|Satz|S\.|Nr\.?|lit\.|Buchst\.|Unterabs\.|para(?:graph|\.)?|ff?\.)"
 _LEADING = r"\b(?:[Nn]ach|[Gg]emäß|[Ll]aut|[Uu]nder|[Pp]ursuant to)\s+(?:(?:der|dem|den|the)\s+)?"
 _SHORT = r"(?=\w{3})[A-ZÄÖÜ]\w*[A-ZÄÖÜ]\w*(?![-\w])"
@@ -38,6 +38,9 @@ _NUMBERED = re.compile(
     r"(?:§{1,2}|\b(?P<kind>art|sec)(?:ikel|icle|tion|\.)?)\s*(?P<number>\d+[a-z]?)\b",
     re.IGNORECASE,
 )
+_YEAR = re.compile(r"(?<![\d/])(?:19|20)\d\d(?![\d/])")
+_SECTION = re.compile(rf"{_NUMBERED.pattern}|{_PART}\s*\d*[a-z]?\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+")
 _LED = re.compile(rf"(?:{_LEADING})?{_REFERENCE.pattern}")
 
 
@@ -59,6 +62,14 @@ def numbered(text: str) -> frozenset[tuple[str, str]]:
         ((each["kind"] or "§").casefold(), each["number"].casefold())
         for each in _NUMBERED.finditer(text)
     )
+
+
+def edition(bases: Iterable[str]) -> tuple[str, int]:
+    """Return a statute's name without its sections, and the year of its edition; 0: none named."""
+    text = " ".join(bases).casefold()
+    years = _YEAR.findall(text)
+    name = " ".join(_WORD.findall(_SECTION.sub(" ", _YEAR.sub(" ", text))))
+    return name, int(years[-1]) if years else 0
 
 
 def states_basis(texts: Iterable[str], basis: str) -> bool:

@@ -9,7 +9,6 @@ from functools import cached_property
 
 from concord_concepts.normal_form import fold
 from concord_reading.lexicon import LANGUAGES, lexicon, read_classes
-from concord_reading.reading import language_of
 
 from concord_dissonance.domain.sides import Micros
 
@@ -17,7 +16,10 @@ _DATE = (
     r"(?P<iso>\d{4}-\d\d-\d\d)|(?P<dotted>\d{1,2}\.\d{1,2}\.\d{4})"
     r"|(?:(?P<day>\d{1,2})\.?\s+)?(?:(?P<month>[^\W\d_]+)\s+)?(?P<year>(?:1[89]|20)\d\d)\b"
 )
-_UP_TO = r"(?:\s+(?!(?i:{ends}))[^\s,.;]+){{1,5}}?(?:,|(?=[.;])|$|(?=\s+(?i:{ends})))"
+_UP_TO = (
+    r"(?:\s+(?!(?i:{ends}))(?:[^\s,.;]|(?<=\d)[.,](?=\d))+){{1,5}}?"
+    r"(?:,|(?=[.;])|$|(?=\s+(?i:{ends})))"
+)
 """At most five words, up to an ending word or a pause."""
 
 
@@ -31,7 +33,10 @@ _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "nicht")
 
 
 class Phrases:
-    """The phrases of all languages together: a claim's words match those of its own language."""
+    """The phrases of some languages together."""
+
+    def __init__(self, *languages: str) -> None:
+        self._languages = languages
 
     def supposes(self, text: str) -> bool:
         """Whether a text only supposes, asks or wishes."""
@@ -42,9 +47,7 @@ class Phrases:
         return self.has("partial", text)
 
     def is_past(self, text: str) -> bool:
-        """Whether a text speaks of the past: "was" does, but not in German."""
-        if language_of(text) == "de":
-            return self._german_past.search(text) is not None
+        """Whether a text speaks of the past."""
         return self.has("past", text)
 
     def is_legal(self, text: str) -> bool:
@@ -128,7 +131,8 @@ class Phrases:
         """Whether a text says from when, or that something holds now."""
         found = (self._times.search(text), self._versions.search(text))
         at = any(each and not each["before"] for each in found)
-        return (self.has("since", text) and at) or self.has("now", text)
+        dated = self.has("since", text) and (at or not self.ends(text))
+        return dated or self.has("now", text)
 
     def ends(self, text: str) -> bool:
         """Whether a text says until when, or that something held once."""
@@ -169,6 +173,15 @@ class Phrases:
         """Whether a text has a phrase of a class."""
         return self._patterns[name].search(text) is not None
 
+    def after(self, name: str, text: str) -> int:
+        """Return the place behind the first phrase of a class in a text; -1: it has none."""
+        found = self._patterns[name].search(text)
+        return found.end() if found else -1
+
+    def begins_with(self, name: str, word: str) -> bool:
+        """Whether a folded word begins with a phrase of a class: an inflected form."""
+        return word.startswith(tuple(self._classes[name]))
+
     def within(self, name: str, text: str) -> bool:
         """Whether a text has a phrase of a class, also as a part of a compound."""
         folded = fold(text)
@@ -177,7 +190,7 @@ class Phrases:
     @cached_property
     def _classes(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for language in LANGUAGES:
+        for language in self._languages:
             for name, body in read_classes(f"dialectic.{language}.txt", __package__):
                 phrases = body.replace("\n", " ").split(",")
                 found.setdefault(name, []).extend(each.strip() for each in phrases)
@@ -211,11 +224,6 @@ class Phrases:
         return {name: _any_of(phrases) for name, phrases in self._classes.items()}
 
     @cached_property
-    def _german_past(self) -> re.Pattern[str]:
-        phrases = dict(read_classes("dialectic.de.txt", __package__))["past"]
-        return _any_of([each.strip() for each in phrases.split(",")])
-
-    @cached_property
     def _of_regions(self) -> re.Pattern[str]:
         before, region = self._patterns["before region"].pattern, _any_of([*self._region_of])
         return re.compile(rf"(?:{before}\s+){{0,3}}(?P<region>{region.pattern}),?", re.IGNORECASE)
@@ -236,7 +244,7 @@ class Phrases:
             self._patterns[name].pattern for name in ("time", "before time", "version")
         )
         number = r"(?P<number>\d+(?:\.\d+)*)"
-        led = rf"(?:(?P<before>{before})|{at})\s+(?:{version}\s+|v\.?\s?){number},?"
+        led = rf"(?:(?:(?P<before>{before})|{at})\s+)?\b(?:{version}\s+|v\.?\s?){number}\b,?"
         return re.compile(led, re.IGNORECASE)
 
     @cached_property
@@ -251,15 +259,18 @@ class Phrases:
             for name in ("circumstance", "condition", "ends circumstance")
         )
         numbers = [word for each in LANGUAGES for word, n in lexicon(each).numbers.items() if n > 1]
-        value = rf"\s+(?:[\d€$£]|(?i:{_any_of(numbers).pattern}))"
+        bound = "|".join(self._patterns[name].pattern for name in ("at least", "at most"))
+        value = rf"(?:\s+(?:{bound}))?\s+(?:[\d€$£]|(?i:{_any_of(numbers).pattern}))"
         return re.compile(
             rf"(?i:{condition})[^,.;]*,?|(?:^(?i:{at})|(?i:{at})(?!{value})){_UP_TO.format(ends=ends)}"
             rf"|^(?i:{at}){_UP_TO_VERB}"
         )
 
 
-PHRASES = Phrases()
+PHRASES = Phrases(*LANGUAGES)
 """All phrases; their files are read when they are first needed."""
+PHRASES_OF = {language: Phrases(language) for language in LANGUAGES}
+"""Those of one language: "was" is past in English, and "an" leads to a circumstance in German."""
 
 
 def _first_names(entries: Iterable[str]) -> Mapping[str, str]:

@@ -74,6 +74,8 @@ def _by_time(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
         return both_stated or clash.without_scope, 2 if one.time < other.time else 1
     if one.version and other.version and one.version != other.version:
         return clash.without_scope, 2 if one.version < other.version else 1
+    if one.edition[0] == other.edition[0] and one.edition[1] != other.edition[1]:
+        return True, 2 if one.edition[1] and one.edition < other.edition else 1
     if clash.verdict.older is not Older.NEITHER:
         return True, 2 if clash.verdict.older is Older.FIRST else 1
     if one.is_past != other.is_past:

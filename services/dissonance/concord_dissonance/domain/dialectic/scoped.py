@@ -7,10 +7,11 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from concord_dissonance.domain.dialectic.answers import NO_QUESTION, Answer, Question, Read, spoken
-from concord_dissonance.domain.dialectic.legal import rank, regions, without_references
+from concord_dissonance.domain.dialectic.answers import Answer
+from concord_dissonance.domain.dialectic.legal import edition, rank, regions, without_references
 from concord_dissonance.domain.dialectic.numerals import in_figures
-from concord_dissonance.domain.dialectic.phrases import PHRASES
+from concord_dissonance.domain.dialectic.phrases import PHRASES, PHRASES_OF, Phrases
+from concord_dissonance.domain.dialectic.questions import NO_QUESTION, Question, Read, spoken
 from concord_dissonance.domain.dialectic.theses import Thesis
 from concord_dissonance.domain.sides import Kind, Micros, Side
 
@@ -40,6 +41,10 @@ class Scoped:
         """The language of its claim: its question's, if there is one."""
         return self.question.language if self.question.text else spoken(self.thesis.claim)
 
+    @property
+    def _phrases(self) -> Phrases:
+        return PHRASES_OF[self.language]
+
     @cached_property
     def regions(self) -> frozenset[str]:
         """The regions, folded: those stated or named, else those of the statutes in its basis."""
@@ -56,22 +61,27 @@ class Scoped:
     @cached_property
     def version(self) -> tuple[int, ...] | None:
         """The version of what it speaks of; None: unknown."""
-        return PHRASES.version(self.thesis.claim)
+        return self._phrases.version(self.thesis.claim)
+
+    @cached_property
+    def edition(self) -> tuple[str, int]:
+        """The statute in its basis, and the year of its edition."""
+        return edition(self.thesis.legal_basis)
 
     @cached_property
     def begins(self) -> bool:
         """Whether it says from when, or that something holds now."""
-        return PHRASES.begins(self.thesis.claim)
+        return self._phrases.begins(self.thesis.claim)
 
     @cached_property
     def ends(self) -> bool:
-        """Whether it says until when, or that something held once."""
-        return PHRASES.ends(self.thesis.claim)
+        """Whether it says until when, or that something held once, or rests on repealed law."""
+        return self.is_past or self._phrases.ends(self.thesis.claim)
 
     @cached_property
     def is_changed(self) -> bool:
         """Whether it says that it was otherwise before: "since", "no longer"."""
-        return PHRASES.has("changed", self.thesis.claim)
+        return self._phrases.has("changed", self.thesis.claim)
 
     @cached_property
     def circumstances(self) -> frozenset[str]:
@@ -82,7 +92,7 @@ class Scoped:
     @cached_property
     def named_circumstances(self) -> frozenset[str]:
         """The circumstances that its claim names, without those that its question names."""
-        named = PHRASES.circumstances(self._core)
+        named = self._phrases.circumstances(self._core)
         asked = self.question.content
         if not asked:
             return named
@@ -91,7 +101,7 @@ class Scoped:
     @cached_property
     def perspective(self) -> str:
         """The point of view that it names; else empty."""
-        return PHRASES.perspective(f"{self.thesis.claim} {self.thesis.context}")
+        return self._phrases.perspective(f"{self.thesis.claim} {self.thesis.context}")
 
     @cached_property
     def rank(self) -> int | None:
@@ -101,7 +111,12 @@ class Scoped:
     @cached_property
     def is_partial(self) -> bool:
         """Whether it claims something of some cases only."""
-        return PHRASES.is_partial(self.thesis.claim)
+        return self._phrases.is_partial(self.thesis.claim)
+
+    @cached_property
+    def is_added(self) -> bool:
+        """Whether it says that it holds besides something else."""
+        return self._phrases.has("adds", self.thesis.claim)
 
     @property
     def is_superseded(self) -> bool:
@@ -111,23 +126,25 @@ class Scoped:
     @cached_property
     def is_past(self) -> bool:
         """Whether it speaks of the past."""
-        return PHRASES.is_past(self.thesis.claim)
+        if self._phrases.has("repealed", " ".join(self.thesis.legal_basis)):
+            return True
+        return not self.question.is_past and self._phrases.is_past(self.thesis.claim)
 
     @cached_property
     def is_legal(self) -> bool:
         """Whether it has a legal basis, or speaks of law."""
-        return bool(self.thesis.legal_basis) or PHRASES.is_legal(self.thesis.claim)
+        return bool(self.thesis.legal_basis) or self._phrases.is_legal(self.thesis.claim)
 
     @cached_property
     def is_of_method(self) -> bool:
         """Whether it says how it was found out."""
-        return PHRASES.is_of_method(f"{self.thesis.claim} {self.thesis.context}")
+        return self._phrases.is_of_method(f"{self.thesis.claim} {self.thesis.context}")
 
     @cached_property
     def methods(self) -> frozenset[str]:
         """The methods that it names by which it was found out."""
-        found = PHRASES.methods(f"{self.thesis.claim} {self.thesis.context}")
-        return found | {each for each in self.circumstances if PHRASES.is_of_method(each)}
+        found = self._phrases.methods(f"{self.thesis.claim} {self.thesis.context}")
+        return found | {each for each in self.circumstances if self._phrases.is_of_method(each)}
 
     @cached_property
     def views(self) -> Sequence[Side]:
@@ -135,9 +152,9 @@ class Scoped:
         core = self._core
         texts = [
             in_figures(text, self.language)
-            for text in (self.thesis.claim, core, PHRASES.without_circumstances(core))
+            for text in (self.thesis.claim, core, self._phrases.without_circumstances(core))
         ]
-        worded = [_tidy(PHRASES.in_one_word(text), self.language) for text in texts]
+        worded = [_tidy(self._phrases.in_one_word(text), self.language) for text in texts]
         sides = {text: Side("", Kind.FACT, text) for text in worded}
         return [sides[text] for text in worded]
 
@@ -154,8 +171,8 @@ class Scoped:
 
     @cached_property
     def _core(self) -> str:
-        text = PHRASES.without_attribution(without_references(self.thesis.claim))
-        text = PHRASES.without_now_and_then(PHRASES.without_times(text))
+        text = self._phrases.without_attribution(without_references(self.thesis.claim))
+        text = self._phrases.without_now_and_then(self._phrases.without_times(text))
         return PHRASES.without_regions(text)
 
 

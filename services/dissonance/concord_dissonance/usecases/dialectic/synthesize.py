@@ -10,7 +10,6 @@ from concord_reading.reading import language_of
 
 from concord_dissonance.clients.graph.callers_client import CallersGraphClient
 from concord_dissonance.clients.search import SearchClient
-from concord_dissonance.domain.dialectic.answers import Question, asked
 from concord_dissonance.domain.dialectic.contradictions import (
     Ambiguity,
     Clash,
@@ -18,6 +17,7 @@ from concord_dissonance.domain.dialectic.contradictions import (
     pairs_of,
 )
 from concord_dissonance.domain.dialectic.extraction import Said, extract, once
+from concord_dissonance.domain.dialectic.questions import Question, asked
 from concord_dissonance.domain.dialectic.resolutions import resolve
 from concord_dissonance.domain.dialectic.said import SynthesisTask
 from concord_dissonance.domain.dialectic.scoped import Scoped
