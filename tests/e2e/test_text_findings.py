@@ -2,7 +2,10 @@
 memories that try to rule the judges change nothing beside them (D11)."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -12,9 +15,10 @@ from concord.graph.v1 import conflict_pb2, memory_pb2
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller
-from concord_dissonance.usecases import follow
+from concord_dissonance.usecases import follow, read_ahead
 from dissonance_over_graph import ASKING, Dissonant, Space, dissonant, waiting
 from governed_world import Party, World, eventually, request_id
+from writing import to_erase
 
 OPEN, CLOSED = "The office is open on Sunday.", "The office is not open on Sunday."
 FACT = type_pb2.Fact(subject="office", relation="IS", object="a place")
@@ -358,3 +362,31 @@ async def test_poisoned_memories_change_no_other_verdict(works: Dissonant, count
     for pair, conflict in said[0].items():
         for field in ("state", "conflict_class", "judge", "rule", "confidence", "type"):
             assert getattr(said[1][pair], field) == getattr(conflict, field), (pair, field)
+
+
+async def test_texts_are_read_ahead_and_forgotten_with_their_memories(
+    live: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D3 M4 In the background, also what came while no one read; an erased one leaves no hash."""
+    monkeypatch.setattr(read_ahead, "QUIET", 0.01)
+    file = tmp_path / "sketches.db"
+
+    def kept() -> set[str]:
+        with closing(sqlite3.connect(file)) as db:
+            return {each for (each,) in db.execute("SELECT id FROM sketches WHERE space = 'one'")}
+
+    async def now() -> set[str]:
+        return kept() if file.exists() else set()
+
+    async with dissonant(live, sketches_path=file) as works:
+        first = await works.space().add(OPEN)
+        await eventually(now, lambda there: first.id in there)
+        added = works.space()
+    second = (await added.add(CLOSED)).id
+    async with dissonant(live, sketches_path=file) as works:
+        await works.space().add("The tower is old.")
+        await eventually(now, lambda there: {first.id, second} <= there)
+        await works.space().memories.EraseMemory(to_erase(first))
+        after = await eventually(now, lambda there: first.id not in there)
+
+    assert second in after

@@ -146,13 +146,20 @@ def test_an_unknown_conflict_is_said_so(concord: CommandLine) -> None:
         assert "NOT_FOUND" in result.stderr
 
 
+_TOWNS = (
+    "Bergen", "Calais", "Dover", "Esbjerg", "Faro", "Gdansk", "Hamburg", "Izmir", "Kiel", "Lisbon",
+    "Malmo", "Naples", "Oslo", "Porto", "Quebec", "Riga", "Split", "Turku", "Utrecht", "Venice",
+    "Yalta",
+)  # fmt: skip
+
+
 def _many(concord: CommandLine, tmp_path: Path, unique: Unique) -> str:
     """Import 21 pairs of texts around a node that disagree by their words; return the node."""
     node = unique("Ada")
     with (tmp_path / "many.jsonl").open("w") as file:
         for number in range(42):
-            word = f"{node}{chr(97 + number // 2)}"
-            said = f"The {word}gate of harbour {word} is {'not ' * (number % 2)}open on Sunday."
+            town = _TOWNS[number // 2]
+            said = f"The harbour of {town} is {'not ' * (number % 2)}open on Sunday."
             fact = {"subject": node, "relation": f"SAID_{number}", "object": "it"}
             file.write(json.dumps({"content": said, "kind": "FACT", "facts": [fact]}) + "\n")
     concord.done("import", str(tmp_path / "many.jsonl"))

@@ -107,8 +107,8 @@ class Side:
 
 
 def leave_unread(side: Side) -> None:
-    """Take a side to say nothing that can be compared, unless it was read."""
-    side.__dict__.setdefault("frames", frame.Reading(""))
+    """Take a side to say nothing that can be compared, whether it was read or not."""
+    side.__dict__["frames"] = frame.Reading("")
 
 
 def read_all(sides: Iterable[Side]) -> None:

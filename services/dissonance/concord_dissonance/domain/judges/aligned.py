@@ -124,31 +124,27 @@ class Aligned:
     # -- what is left over
 
     def uncovered(
-        self, one: Word | None = None, other: Word | None = None, *, verbs_count: bool = True
+        self, one: Word | None = None, other: Word | None = None
     ) -> tuple[list[Word], list[Word]]:
         """Return the words left over on each side that may limit what its frame says.
 
-        `one` and `other` are what is compared. Without `verbs_count` the verbs may differ: both
-        frames give a value to one attribute. More about a definite thing limits nothing, unless
+        `one` and `other` are what is compared. More about a definite thing limits nothing, unless
         each side says its own: "the train to Bern", "the train to Basel".
         """
-        mine = self._limiting(0, self.left, one, verbs_count=verbs_count)
-        yours = self._limiting(1, self.right, other, verbs_count=verbs_count)
+        mine = self._limiting(0, self.left, one)
+        yours = self._limiting(1, self.right, other)
         if mine and not yours and all(self._says_more(each, 0) for each in mine):
             mine = []
         elif yours and not mine and all(self._says_more(each, 1) for each in yours):
             yours = []
         return mine, yours
 
-    def _limiting(
-        self, side: int, words: list[Word], pivot: Word | None, *, verbs_count: bool
-    ) -> list[Word]:
+    def _limiting(self, side: int, words: list[Word], pivot: Word | None) -> list[Word]:
         frame = self.frames[side]
         return [
             each
             for each in words
             if each is not pivot
-            and (verbs_count or each.kind is not Kind.VERB)
             and not (pivot is not None and _belongs(each, pivot, frame))
             and not self._is_free(each, frame)
         ]

@@ -81,9 +81,7 @@ def disagreement(one: Frame, other: Frame, rules: Rules) -> Disagreement | Absta
 def _opposed(pair: Aligned, one: Word, other: Word, why: Compared) -> Disagreement | Abstained:
     if "some" in (pair.one.quantifier, pair.other.quantifier):
         return Abstained.OTHER_SCOPE
-    gives_value = why.reason in _COUNTED or bool(pair.attributes)
-    verbs_count = not gives_value or why.reason is Reason.DATE
-    if any(pair.uncovered(one, other, verbs_count=verbs_count)):
+    if any(pair.uncovered(one, other)):
         return Abstained.TOO_DIFFERENT
     if why.reason is not Reason.TWO_VALUES and not _says_enough(pair, one, other):
         return Abstained.NO_COMPARABLE_ATTRIBUTE

@@ -47,13 +47,15 @@ def identifies(word: Word) -> bool:
 
 
 def is_naming(word: Word, frame: Frame) -> bool:
-    """Whether a number names what stands before it: "hall 3", "ticket 311"."""
+    """Whether a number tells which thing is meant: "hall 3", "ticket 311", "her first visit"."""
     if not isinstance(word.value, Quantity) or word.value.dimension not in ("", "ordinal"):
         return False
     if word.link:
         return False
     head = head_of(word, frame)
-    return head is not None and head.kind in (Kind.NOUN, Kind.NAME) and head.end + 1 == word.start
+    if head is None or head.kind not in (Kind.NOUN, Kind.NAME):
+        return False
+    return head.end + 1 == word.start or word.value.dimension == "ordinal"
 
 
 def head_of(word: Word, frame: Frame) -> Word | None:
