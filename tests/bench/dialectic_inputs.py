@@ -1,7 +1,8 @@
 """How right a synthesis without a model is: contradiction, region and strategy (D8).
 
 The inputs of `findings/dialectic.jsonl` and their gold are somebody else's. The rules were written
-from the odd ones; the even ones were only ever scored. A strategy of null is an unresolved
+from the odd ones and from `dialectic_own.jsonl`, whose gold is that of the rules' author; the even
+ones were only ever scored. A strategy of null is an unresolved
 contradiction; SYNTHESIS without a contradiction unites parts of one answer.
 """
 
@@ -24,7 +25,8 @@ from concord_dissonance.domain.sides import Rules
 from tests.bench.run import Run
 from tests.bench.table import Bar, Row
 
-INPUTS = Path(__file__).parent / "findings" / "dialectic.jsonl"
+FOLDER = Path(__file__).parent / "findings"
+INPUTS, OWN_INPUTS = FOLDER / "dialectic.jsonl", FOLDER / "dialectic_own.jsonl"
 UNION = PHRASES.region("EU")
 """Its law holds everywhere, which the inputs name no region for."""
 
@@ -60,15 +62,16 @@ class Outcome:
 async def bench(run: Run) -> AsyncIterator[Row]:
     """Yields the share of right inputs of each half, then of all; the same in a quick run."""
     del run
-    inputs = read()
+    inputs = read(INPUTS)
     for name, chosen in (("odd", inputs[::2]), ("even", inputs[1::2])):
         yield _row(f"dialectic: {name} inputs right", chosen)
     yield _row("dialectic: inputs right", inputs, Bar(26 / 30, at_most=False))
+    yield _row("dialectic: own inputs right", read(OWN_INPUTS))
 
 
-def read() -> list[Input]:
-    """Returns the inputs, in their order."""
-    return [json.loads(line) for line in INPUTS.read_text("utf-8").splitlines()]
+def read(path: Path) -> list[Input]:
+    """Returns the inputs of a file, in their order."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def found(each: Input) -> Outcome:

@@ -1,10 +1,11 @@
 """What a check finds in whole collections of memories, and in pairs, all written by somebody who
 had seen neither attributes nor rules (D3, D4, D13).
 
-`findings/worlds`: twelve collections of 125 memories with 100 planted disagreements. `findings/
-minimal.jsonl`: pairs that look like conflicts and are none. `findings/pairs_*.jsonl`: pairs of all
-classes; the rules were written beside the `dev` ones. The conversations and decision records are
-evaluation data in which nothing is known to disagree.
+`findings/worlds`: sixteen collections of 80 or 125 memories with planted disagreements; whoever
+wrote rules has read harbour_lane, parcel_ops, ember_chat and bakery. `findings/minimal.jsonl`:
+pairs that look like conflicts and are none. `findings/pairs_*.jsonl`: pairs of all classes; the
+rules were written beside the `dev` ones. The conversations and decision records are evaluation data
+in which nothing is known to disagree.
 """
 
 import json
@@ -84,8 +85,9 @@ def _of_worlds(worlds: Sequence[tuple[Sequence[Side], Plants]]) -> Iterator[Row]
     )
     false = 100 * (recorded - right) / memories
     yield Row("worlds: false per 100 memories", "", (false,), bar=Bar(0.2))
+    note = f"{right} of {planted}"
     yield Row(
-        "worlds: plants found", "", (right,), bar=Bar(50, at_most=False), note=f"of {planted}"
+        "worlds: plants found", "share", (right / planted,), bar=Bar(0.5, at_most=False), note=note
     )
 
 

@@ -101,7 +101,7 @@ def test_what_a_check_would_not_record_is_marked() -> None:
     sure = Verdict(ConflictClass.EVOLUTION, Judge.STRUCTURAL, Reason.LATER_STATE, 1.0, Older.FIRST)
     settled = replace(sure, reason=Reason.SUCCEEDED)
     none = Verdict(ConflictClass.NONE, Judge.STRUCTURAL, Reason.SAME_VALUE, 1.0)
-    said = [sure, settled, none, Abstention(Abstained.UNSURE)]
+    said: list[Verdict | Abstention] = [sure, settled, none, Abstention(Abstained.UNSURE)]
 
     assert [outgoing.verdict(each).unsure for each in said] == [False, True, False, False]
 

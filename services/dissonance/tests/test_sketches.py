@@ -1,9 +1,10 @@
 """What is kept of texts that were read: keyed hashes, by which candidates are found (D3, D13)."""
 
+import io
 from pathlib import Path
 
 import pytest
-from concord_chassis.observe.log import Logger
+from concord_chassis.observe.log import json_lines
 from concord_chassis.server.workers import Workers
 from concord_dissonance.adapters.sqlite_sketches.store import SqliteSketches
 from concord_dissonance.domain.sides import Kind, Side, leave_unread
@@ -11,7 +12,6 @@ from concord_dissonance.domain.sketch import Sketch, sketch
 from concord_dissonance.domain.statements import Statement
 from concord_dissonance.ports.feed import Position
 from concord_dissonance.usecases.sketches import Sketched
-
 
 TEXT = "The lighthouse of Kiel is open on Sunday. Ada has the key."
 KEY, OTHER_KEY = b"one", b"other"
@@ -25,16 +25,18 @@ def memory(number: int, text: str) -> Statement:
 @pytest.fixture
 def kept(tmp_path: Path) -> SqliteSketches:
     """A store without sketches."""
-    return SqliteSketches(tmp_path / "sketches.db", Logger("test"))
+    return SqliteSketches(tmp_path / "sketches.db", json_lines("test", stream=io.StringIO()))
 
 
 async def test_a_text_is_read_once(kept: SqliteSketches, monkeypatch: pytest.MonkeyPatch) -> None:
     """D3 D13 Until it changes, or the key does: then it is read anew."""
     read: list[str] = []
-    monkeypatch.setattr(
-        "concord_dissonance.usecases.sketches.sketch",
-        lambda side, key: read.append(side.text) or sketch(side, key),
-    )
+
+    def noted(side: Side, key: bytes) -> Sketch:
+        read.append(side.text)
+        return sketch(side, key)
+
+    monkeypatch.setattr("concord_dissonance.usecases.sketches.sketch", noted)
     workers = Workers(1, "test")
 
     async def sketched(key: bytes, *there: Statement) -> dict[str, Sketch]:
@@ -78,14 +80,15 @@ async def test_spaces_are_apart_and_a_damaged_file_is_made_anew(
     dropped = await kept.ids("one"), await kept.position("one")
     await kept.close()
     (tmp_path / "sketches.db").write_bytes(b"no database at all, for sure" * 100)
-    await kept.get("one", ["m1"])
-    await kept.put("one", [("m2", b"v", b"s" * 8)])
-    made_anew = await kept.ids("one")
-    await kept.close()
+    again = SqliteSketches(tmp_path / "sketches.db", json_lines("test", stream=io.StringIO()))
+    damaged = await again.get("one", ["m1"])
+    await again.put("one", [("m2", b"v", b"s" * 8)])
+    made_anew = await again.ids("one")
+    await again.close()
 
     assert of_other == ({}, None)
     assert before == ({"m1": (b"v", b"s" * 8)}, Position("epoch", 7))
-    assert not any(dropped)
+    assert not any((*dropped, damaged))
     assert set(made_anew) == {"m2"}
 
 

@@ -145,9 +145,24 @@ class Aligned:
             each
             for each in words
             if each is not pivot
-            and not (pivot is not None and _belongs(each, pivot, frame))
+            and not (pivot is not None and self._belongs(each, pivot, frame))
             and not self._is_free(each, frame)
         ]
+
+    def _belongs(self, word: Word, pivot: Word, frame: Frame) -> bool:
+        """Whether a word is part of the phrase of the compared one, which is no verb."""
+        if pivot.role is Role.PREDICATE or (word.kind is Kind.VERB and self._verbs_differ):
+            return False
+        governs = hangs_on(pivot, word, frame) and word.role is not Role.SUBJECT
+        return governs or hangs_on(word, pivot, frame)
+
+    @cached_property
+    def _verbs_differ(self) -> bool:
+        """Whether each frame has a verb of its own that names no shared attribute."""
+        return all(
+            any(each.kind is Kind.VERB and not self._is_free(each, frame) for each in words)
+            for words, frame in ((self.left, self.one), (self.right, self.other))
+        )
 
     def _is_free(self, word: Word, frame: Frame) -> bool:
         """Whether a word tells when or why, names the attribute, or adds nothing."""
@@ -178,11 +193,3 @@ class Aligned:
             return False
         shared = any(head is pair[side] for pair in self.matched)
         return (shared and head.is_definite) or self._says_more(head, side)
-
-
-def _belongs(word: Word, pivot: Word, frame: Frame) -> bool:
-    """Whether a word is part of the phrase of the compared one, which is no verb."""
-    if pivot.role is Role.PREDICATE:
-        return False
-    governs = hangs_on(pivot, word, frame) and word.role is not Role.SUBJECT
-    return governs or hangs_on(word, pivot, frame)
