@@ -9,6 +9,7 @@ from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
 from concord_dissonance.clients.graph import messages
+from concord_dissonance.domain.verdicts import JUDGES
 from concord_dissonance.usecases import follow
 from conflict_steps import CONFIRM, finds, now, review
 from dissonance_over_graph import Dissonant, Space, dissonant, waiting
@@ -200,7 +201,7 @@ async def test_what_former_judges_found_in_texts_ends_at_a_restart(
             await home.add(text)
         await two_homes(home)
         with monkeypatch.context() as then:
-            then.setattr(messages, "JUDGES", messages.JUDGES - 1)
+            then.setattr(messages, "JUDGES", JUDGES - 1)
             found = {each.is_text_finding: each for each in (await home.detect()).conflicts}
         proposals = [
             await finds(live, review(await now(party, each.id), CONFIRM)) for each in found.values()
@@ -217,4 +218,4 @@ async def test_what_former_judges_found_in_texts_ends_at_a_restart(
     ]
     assert after.proposals == {found[False].id: kept.number}
     assert again.id != found[True].id
-    assert (await now(party, again.id)).judges_version == messages.JUDGES
+    assert (await now(party, again.id)).judges_version == JUDGES
