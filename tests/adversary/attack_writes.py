@@ -293,6 +293,7 @@ async def decides_about_conflicts(it: Attack) -> None:
         ),
         (service.ReopenConflict, conflict_pb2.ReopenConflictRequest(**named)),
         (service.DismissConflicts, conflict_pb2.DismissConflictsRequest(run_id="raid")),
+        (service.EndFormerFindings, conflict_pb2.EndFormerFindingsRequest(judges_version=9_999)),
     )
     method, request = it.chance.choice(tries)
     request.request_id = request_id()

@@ -36,7 +36,7 @@ TASKS = {
     *("store reads", "write recalls", "scrub erased words"),
     *("follow graph", "check the index", "follow a space", "scrub erased memories"),
     *("read what to index", "embed", "write the index", "retry what was set aside"),
-    *("settle proposals", "check what is written", "end idle sessions"),
+    *("settle proposals", "check what is written", "read what is written", "end idle sessions"),
     *("complete decisions", "note uses of keys", "erase deleted spaces"),
     *("http", "mcp"),
 }

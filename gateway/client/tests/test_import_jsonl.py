@@ -138,7 +138,8 @@ def test_the_memories_of_a_state_export(file: Path) -> None:
         ),
         (
             b'{"content": "x", "facts": ["Ada|LIVES_IN|Bremen"]}',
-            "facts[0]: an object with subject, relation, object, weight, properties is expected",
+            "facts[0]: an object with subject, relation, object, weight, properties, extracted is "
+            "expected",
         ),
         (
             b'{"content": "x", "facts": [{"subject": "A", "predicate": "B"}]}',

@@ -307,6 +307,7 @@ _OF_TYPE: Mapping[Any, Callable[[Any], Any]] = {
     tuple[Source, ...]: lambda sources: list(map(_record, sources)),
     tuple[Fact, ...]: lambda facts: sorted(map(_record, facts), key=rfc8785.dumps),
     Properties: dict,
+    bool: lambda is_so: is_so or None,
 }
 
 
