@@ -28,7 +28,7 @@ STARTS = 3
 SEARCHES, LONG_TEXTS = 300, 200
 PATIENCE = 300.0
 MEGABYTE = 1 << 20
-START_BAR, MEMORY_BAR = Bar(3.0), Bar(700.0)
+START_BAR, MEMORY_BAR = Bar(3.0), Bar(850.0)
 
 
 @dataclass(frozen=True)
