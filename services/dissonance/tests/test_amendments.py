@@ -79,6 +79,7 @@ def test_another_name_is_another_thing(name: str) -> None:
     ("former", "word", "other"),
     [
         ("Ticket 311 is owned by the support team of the store.", "311", "312"),
+        ("Ticket 3: the backup job runs at four on Monday mornings.", "Ticket 3", "Ticket 12"),
         ("The cat of my sister is three years old and likes fish.", "cat", "dog"),
         ("The meeting in hall A begins at nine on Monday mornings.", "hall A", "hall B"),
     ],

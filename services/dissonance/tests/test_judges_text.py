@@ -204,6 +204,7 @@ def test_what_is_not_asserted_is_not_judged(first: str, second: str) -> None:
         ("Bo's sister lives in Rome.", "Bo lives in Bonn."),
         ("Hall 3 is open.", "Hall 4 is closed."),
         ("Saal 3 ist offen.", "Saal 4 ist geschlossen."),
+        ("Ticket 3: the backup job runs at 4:00.", "Ticket 12: the backup job runs at 4:00."),
         ("The officer's first visit is over.", "The officer's second visit is over."),
         ("The choir sings the second verse.", "The choir sings the third verse."),
         ("The pump moves 20 litres.", "The pump wastes 2 litres."),

@@ -80,7 +80,7 @@ def amended(later: Side, formers: Iterable[Side]) -> list[tuple[Side, Edit]]:
 
 
 def _has_other_subject(former: Side, later: Side, edit: Edit) -> bool:
-    """Whether words of a subject became other words of a subject."""
+    """Whether words of a subject, or of what stands before it, became other such words."""
     return any(
         _is_in_subject(former, change.former) and _is_in_subject(later, change.later)
         for change in edit.changes
@@ -89,9 +89,10 @@ def _has_other_subject(former: Side, later: Side, edit: Edit) -> bool:
 
 def _is_in_subject(side: Side, place: Span) -> bool:
     return any(
-        word.role is Role.SUBJECT and word.start < place.end and place.start < word.end
+        word.start < place.end and place.start < word.end
         for frame in side.frames.frames
-        for word in frame.words
+        for at, word in enumerate(frame.words)
+        if word.role is Role.SUBJECT or (word.role is Role.ADJUNCT and at < frame.verb)
     )
 
 

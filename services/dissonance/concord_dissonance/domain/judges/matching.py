@@ -191,7 +191,12 @@ def _can_be_values(pair: Aligned, one: Word, other: Word, why: Compared) -> bool
     heads = head_of(one, pair.one), head_of(other, pair.other)
     naming = is_naming(one, pair.one), is_naming(other, pair.other)
     if any(naming):
-        return all(naming) and bool(pair.attributes) and pair.same(*heads)
+        head = heads[0]
+        if head is None or not all(naming) or not pair.same(*heads):
+            return False
+        names = any(each in pair.attributes for each in named_by(head, pair.one))
+        follows = pair.one.words.index(head) > pair.one.verb  # "is in room 3", not "Ticket 3: ..."
+        return names or (follows and _is_value(pair, head, pair.one))
     if why.reason in _COUNTED:
         return _measure_same(pair, one, other)
     if why.reason is Reason.DATE:
