@@ -114,10 +114,14 @@ class Space:
 
     async def update(self, memory: type_pb2.Memory, content: str) -> None:
         """Change what a memory says."""
-        changed = type_pb2.Memory(id=memory.id, etag=memory.etag, content=content)
+        await self.updated(memory, content=content)
+
+    async def updated(self, memory: type_pb2.Memory, **fields: object) -> type_pb2.Memory:
+        """Change fields of a memory."""
+        changed = type_pb2.Memory(id=memory.id, etag=memory.etag, **fields)  # type: ignore[arg-type]
         request = memory_pb2.UpdateMemoryRequest(request_id=request_id(), memory=changed)
-        request.update_mask.paths.append("content")
-        await self.memories.UpdateMemory(request)
+        request.update_mask.paths.extend(fields)
+        return (await self.memories.UpdateMemory(request)).memory
 
     async def current(self, node: str) -> set[str]:
         """Return what a node is related to now."""

@@ -1,12 +1,19 @@
 """Reasons in words."""
 
+from collections import Counter
+from importlib.resources import files
+
 import pytest
+from concord_concepts import extract
 from concord_search.domain.explanation import Context, ago, reason, relevance_reason
 from concord_search.domain.instants import DAY
 from concord_search.domain.ranking import Breakdown, SignalPart
+from concord_search.domain.stated import in_words, matched
 from search_lab import plain_state
 
 NOW = 1_760_000_000_000_000
+HOME = ("Ada", "LIVES_IN", "Bremen")
+TEA = ("Ada", "LIKES", "tea")
 
 
 @pytest.fixture
@@ -85,3 +92,49 @@ def test_one_sentence_names_what_contributed_most(context: Context) -> None:
         "It surfaced mostly by similar meaning (cosine 0.90 with the query) and matching words "
         "(holds 100% of the query's words, by weight)."
     )
+
+
+@pytest.mark.parametrize(
+    ("relation", "words"),
+    [
+        ("LIVES_IN", "lives in"),
+        ("livesIn", "lives in"),
+        ("serves-table", "serves table"),
+        ("P2P", "p2p"),
+        ("hört_über", "hört über"),
+    ],
+)
+def test_a_relation_is_read_as_words(relation: str, words: str) -> None:
+    """S11 Names in capitals, with humps, hyphens and umlauts."""
+    assert in_words(("a", relation, "b")).startswith(f"a {words} b")
+
+
+@pytest.mark.parametrize("relation", ["LIVES_IN", "HAS_HOME", "residence", "wohnt_in"])
+def test_other_words_of_a_relation_stand_beside_it(relation: str) -> None:
+    """S11 A relation is found by what else it is called, in English and German."""
+    assert {"lives", "address", "wohnort"} <= set(in_words(("Ada", relation, "Bonn")).split())
+
+
+@pytest.mark.parametrize(
+    ("query", "fact"),
+    [
+        ("Where does Ada live?", HOME),
+        ("What is Ada's address?", HOME),
+        ("Wo wohnt Ada?", HOME),
+        ("does she like tea", TEA),
+        ("What of Ada?", None),
+        ("is it raining", None),
+    ],
+)
+def test_the_fact_that_shares_most_with_a_query_matched(
+    query: str, fact: tuple[str, str, str] | None
+) -> None:
+    """S11 Not one that shares its subject alone."""
+    assert matched([TEA, HOME], extract(query)) == fact
+
+
+def test_a_phrase_names_one_relation() -> None:
+    """S11 No phrase stands in two groups, of which one would never be used."""
+    text = files("concord_search").joinpath("relation_words.txt").read_text("utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert [p for p, n in Counter(", ".join(lines).split(", ")).items() if n > 1] == []

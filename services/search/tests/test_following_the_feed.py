@@ -34,6 +34,18 @@ async def test_changes_are_applied_as_they_come(at_work: Following) -> None:
     assert (await at_work.lab.ask("whale")).seqs.tolist() == [2]
 
 
+async def test_a_fact_that_comes_beside_the_same_text_is_found(at_work: Following) -> None:
+    """S11 Both states come in one slice: the second one needs its own words."""
+    home, pet = (("Ada", "LIVES_IN", "Bremen"),), (("Ada", "HAS_PET", "Momo"),)
+    first = plain_state("a", 1, "news", facts=home)
+    at_work.graph.say(SPACE, first, plain_state("a", 2, "news", facts=pet))
+
+    state = await at_work.reached(2)
+
+    assert (state.applied_seq, state.parked_count) == (2, 0)
+    assert (await at_work.lab.ask("Momo")).seqs.tolist() == [2]
+
+
 async def test_a_new_space_is_not_up_to_date_before_all_of_it_is_indexed(
     at_work: Following,
 ) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from concord_search.domain.instants import DAY, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState, parent_domain
 from concord_search.domain.ranking import Breakdown, SignalPart
+from concord_search.domain.stated import Triple
 
 IMPORTANCE_WORD = {0: "medium", 1: "low", 2: "medium", 3: "high"}
 
@@ -24,6 +25,8 @@ class Context:
     last_access: Micros
     now: Micros
     as_of: AsOf = PRESENT
+    stated: Triple | None = None
+    """The fact of the memory that matched."""
 
 
 Reason = Callable[[SignalPart, Context], str]
@@ -99,6 +102,13 @@ def _speaker(part: SignalPart, context: Context) -> str:
     return f"{speaker} is asked about" if part.score else "the query does not name who said it"
 
 
+def _words(part: SignalPart, context: Context) -> str:
+    if part.score <= 0.0:
+        return "shares no searched word"
+    said = f"holds {part.score:.0%} of the query's words, by weight"
+    return f"{said}; it states {' '.join(context.stated)}" if context.stated else said
+
+
 def _head(_: SignalPart, context: Context) -> str:
     count = context.memory.predecessors
     return f"current: it replaces {count} older {'memory' if count == 1 else 'memories'}"
@@ -118,10 +128,7 @@ _EXPLAINED: dict[str, tuple[str, Reason]] = {
     "domain_match": ("domain", _domain),
     "authority": ("authority", _authority),
     "temporal": ("recency", _temporal),
-    "lexical": (
-        "matching words",
-        _scored("holds {:.0%} of the query's words, by weight", "shares no searched word"),
-    ),
+    "lexical": ("matching words", _words),
     "coactivation": (
         "being read together",
         _scored(

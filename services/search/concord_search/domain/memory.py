@@ -1,11 +1,13 @@
 """A state of a memory, or of a constitutive edge as a sentence, as the index needs it."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
 from concord_search.domain.instants import NEVER, Micros
+from concord_search.domain.stated import Triple, in_words
 
 CONSTITUTIVE = 2
 """The contract's number of the edge type."""
@@ -43,7 +45,8 @@ class MemoryState:
     `kind`, `edge_type`, `importance`, `role` and `origin` are the contract's enum values; times are
     microseconds. `valid_from`: the effective one; `stated_until` and `superseded_from` are `NEVER`
     when open. `predecessors`: the number of live items that it replaces; `heads`: the ids of its
-    chain's heads; `properties`: those with a plain value, as `property_of` writes them.
+    chain's heads; `properties`: those with a plain value, as `property_of` writes them; `facts`:
+    the typed ones that it states.
     """
 
     id: str
@@ -73,6 +76,7 @@ class MemoryState:
     """Whether it is a constitutive edge: its content is a sentence, and it has no kind."""
     role: int = 0
     origin: int = 0
+    facts: tuple[Triple, ...] = ()
 
     @property
     def held_until(self) -> Micros:
@@ -93,9 +97,14 @@ class MemoryState:
 
     @property
     def words(self) -> str:
-        """The indexed words: its content, and its speaker if the content does not name them."""
+        """The indexed words: its content, its speaker if the content does not name them, and its
+        facts' words that the content does not hold."""
         known = self.speaker.casefold() in self.content.casefold()
-        return self.content if known else f"{self.speaker}: {self.content}"
+        said = self.content if known else f"{self.speaker}: {self.content}"
+        there = set(re.findall(r"\w+", said.casefold()))
+        stated = (word for each in self.facts for word in re.findall(r"\w+", in_words(each)))
+        more = dict.fromkeys(word for word in stated if word.casefold() not in there)
+        return "\n".join([said, " ".join(more)]) if more else said
 
     @property
     def is_head(self) -> bool:

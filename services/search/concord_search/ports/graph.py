@@ -7,6 +7,7 @@ from typing import Protocol
 from concord_search.domain.digests import Digest
 from concord_search.domain.instants import PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState
+from concord_search.domain.stated import Triple
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,6 @@ class Hydrated:
     shown: object
     has_conflicts: bool = False
     """Whether it has open conflicts now."""
-    fact: tuple[str, str, str] | None = None
-    """The triple that it states, where that is one."""
     is_logged: bool = False
     """Whether its space keeps a log of what is returned to whom."""
 
@@ -70,7 +69,7 @@ class Statement:
 
     edge_id: str
     text: str
-    fact: tuple[str, str, str]
+    fact: Triple
     memory_ids: Sequence[str] = ()
 
 

@@ -72,6 +72,11 @@ def _add_result(reply: search_pb2.SearchResponse, found: Result) -> None:
         confidence=_band(found.certainty.band),
         potential_conflicts=_conflicts(found),
     )
+    if found.stated is not None:
+        subject, relation, target = found.stated
+        message.matched_fact.MergeFrom(
+            type_pb2.Fact(subject=subject, relation=relation, object=target)
+        )
     _explain(message.explanation, found, found.relevance_reason)
 
 

@@ -114,4 +114,6 @@ def _readable(results: Sequence[Hydrated], places: Collection[int]) -> set[int]:
 def _compared(result: Hydrated, statement: Statement) -> Compared:
     speakers = {origin.speaker for origin in result.state.origins}
     speaker = speakers.pop() if len(speakers) == 1 else ""
-    return Compared(result.state.content, result.fact, speaker, statement)
+    facts = result.state.facts
+    fact = facts[0] if len(facts) == 1 else None
+    return Compared(result.state.content, fact, speaker, statement)

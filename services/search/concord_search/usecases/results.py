@@ -9,6 +9,7 @@ from concord_search.domain.confidence import Band
 from concord_search.domain.filters import Scope, admits
 from concord_search.domain.instants import AsOf
 from concord_search.domain.ranking import Breakdown, Ranking
+from concord_search.domain.stated import Triple, matched
 from concord_search.ports.graph import Graph, Hydrated, OpenConflict
 from concord_search.ports.index import Question
 
@@ -39,6 +40,8 @@ class Result:
     reasons: tuple[str, ...]
     relevance_reason: str
     certainty: Certainty
+    stated: Triple | None = None
+    """The fact of the memory that shares words with the query."""
     conflicts: tuple[OpenConflict, ...] = ()
 
 
@@ -65,6 +68,7 @@ def explained(ranked: Ranked, shown: Sequence[tuple[int, Hydrated]]) -> list[Res
 def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Result:
     found, question = ranked.ranking.found, ranked.question
     breakdown = ranked.ranking.breakdown(row)
+    stated = matched(memory.state.facts, question.concepts)
     context = explanation.Context(
         memory=memory.state,
         query_concepts=question.concepts,
@@ -73,6 +77,7 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
         last_access=int(found.last_access[row]),
         now=question.scope.now,
         as_of=question.scope.as_of,
+        stated=stated,
     )
     return Result(
         memory=memory,
@@ -82,6 +87,7 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
         reasons=tuple(explanation.reason(part, context) for part in breakdown.parts),
         relevance_reason=explanation.relevance_reason(breakdown, context),
         certainty=sure if memory.state.current_at(question.scope.valid) else _NOT_IN_FORCE,
+        stated=stated,
     )
 
 

@@ -49,6 +49,9 @@ def _result(result: SearchResult, explain: bool) -> Text:
     head.append(amended(memory.supersession), "yellow")
     head.append(note(memory.health), "yellow")
     parts = [head, text(shortened(memory.content, SHOWN_CHARACTERS))]
+    if result.HasField("matched_fact"):
+        fact = result.matched_fact
+        parts.append(text(f"states {fact.subject} {fact.relation} {fact.object}", "dim"))
     parts.append(text(result.provenance, "dim"))
     parts.append(text(result.explanation.relevance_reason, "dim"))
     parts += map(disputed, result.potential_conflicts)

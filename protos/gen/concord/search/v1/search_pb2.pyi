@@ -556,6 +556,7 @@ class SearchResult(_message.Message):
     CONFIDENCE_FIELD_NUMBER: _builtins.int
     POTENTIAL_CONFLICTS_FIELD_NUMBER: _builtins.int
     PROVENANCE_FIELD_NUMBER: _builtins.int
+    MATCHED_FACT_FIELD_NUMBER: _builtins.int
     composite_score: _builtins.float
     """Sum of the explanation's contributions. In [0, 1]."""
     vector_similarity: _builtins.float
@@ -582,6 +583,10 @@ class SearchResult(_message.Message):
         merely found in texts; each newest first. As of the query's instant.
         """
 
+    @_builtins.property
+    def matched_fact(self) -> _type_pb2.Fact:
+        """Of the facts that it states, the one that shares most concepts with the query, beyond its subject."""
+
     def __init__(
         self,
         *,
@@ -593,10 +598,11 @@ class SearchResult(_message.Message):
         confidence: Global___ConfidenceBand.ValueType = ...,
         potential_conflicts: _abc.Iterable[Global___PotentialConflict] | None = ...,
         provenance: _builtins.str = ...,
+        matched_fact: _type_pb2.Fact | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["explanation", b"explanation", "memory", b"memory"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["explanation", b"explanation", "matched_fact", b"matched_fact", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["composite_score", b"composite_score", "confidence", b"confidence", "explanation", b"explanation", "fusion_score", b"fusion_score", "memory", b"memory", "potential_conflicts", b"potential_conflicts", "provenance", b"provenance", "vector_similarity", b"vector_similarity"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["composite_score", b"composite_score", "confidence", b"confidence", "explanation", b"explanation", "fusion_score", b"fusion_score", "matched_fact", b"matched_fact", "memory", b"memory", "potential_conflicts", b"potential_conflicts", "provenance", b"provenance", "vector_similarity", b"vector_similarity"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -80,10 +80,8 @@ def hydrated(
         return None
     began = micros(revision.record_time) if record_from is None else record_from
     memory = revision.memory
-    facts = memory.facts
-    fact = (facts[0].subject, facts[0].relation, facts[0].object) if len(facts) == 1 else None
     found = state(memory, revision.seq, began)
-    return Hydrated(found, memory, bool(memory.conflict_ids), fact, is_logged)
+    return Hydrated(found, memory, bool(memory.conflict_ids), is_logged)
 
 
 def assessed(memory: type_pb2.Memory) -> Assessed:
@@ -145,6 +143,7 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         properties=_plain_ones(memory.properties) if memory.HasField("properties") else (),
         role=memory.role,
         origin=memory.origin,
+        facts=tuple([(each.subject, each.relation, each.object) for each in memory.facts]),
     )
 
 
@@ -200,8 +199,8 @@ def value(edge: type_pb2.Edge, seq: int, record_from: Micros) -> Hydrated | None
     )
     if edge.HasField("valid_until"):
         said.valid_until.CopyFrom(edge.valid_until)
-    found = replace(state(said, seq, record_from), is_edge=True)
-    return Hydrated(found, edge, bool(edge.conflict_ids), statement(edge).fact)
+    found = replace(state(said, seq, record_from), is_edge=True, facts=(statement(edge).fact,))
+    return Hydrated(found, edge, bool(edge.conflict_ids))
 
 
 def _plain_ones(properties: Struct) -> tuple[str, ...]:
