@@ -7,7 +7,7 @@ the same thing. Claims differ by an amount, by a date, or by what they allow, re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -103,9 +103,22 @@ class Answer(Read):
 
     @cached_property
     def stance(self) -> Stance | None:
-        """What its first clause that takes a stance does; None: none does."""
+        """What its first clause that takes a stance does; None: none does.
+
+        Yes to whether one has to requires, and no frees; yes to whether one may allows.
+        """
         found = (self._stance(frame) for frame in self.frames)
-        return next((each for each in found if each is not None), None)
+        stance = next((each for each in found if each is not None), None)
+        return self._meant.get(stance, stance) if stance else None
+
+    @property
+    def _meant(self) -> Mapping[Stance, Stance]:
+        """What yes and no mean by what the question asks."""
+        if self.question.asks_leave:
+            return {Stance.AFFIRMS: Stance.ALLOWS, Stance.DENIES: Stance.FORBIDS}
+        if self.question.asks_duty:
+            return {Stance.AFFIRMS: Stance.REQUIRES, Stance.DENIES: Stance.FREES}
+        return {}
 
     @cached_property
     def topic(self) -> frozenset[str]:

@@ -24,12 +24,6 @@ _OPPOSED = frozenset(
 )
 
 
-_OPPOSED_DUTIES = frozenset(
-    {frozenset({Stance.AFFIRMS, Stance.FREES}), frozenset({Stance.DENIES, Stance.REQUIRES})}
-)
-"""Opposed where a question asks whether one has to."""
-
-
 def differ(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
     """Return by what two answers exclude each other; None: by nothing that is seen.
 
@@ -54,9 +48,7 @@ def agree(one: Answer, other: Answer) -> bool:
 def _are_opposed(one: Answer, other: Answer) -> bool:
     if not (one.stance and other.stance):
         return False
-    stances, asked = frozenset({one.stance, other.stance}), one.question.text
-    asks_duty = any(one.phrases.has(name, asked) for name in ("obliges", "requires"))
-    return stances in _OPPOSED or (asks_duty and stances in _OPPOSED_DUTIES)
+    return frozenset({one.stance, other.stance}) in _OPPOSED
 
 
 def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:

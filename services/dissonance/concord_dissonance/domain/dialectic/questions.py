@@ -145,6 +145,11 @@ class Question(Read):
         return self.phrases.has("allows", self.text)
 
     @cached_property
+    def asks_duty(self) -> bool:
+        """Whether it asks what is required."""
+        return any(self.phrases.has(name, self.text) for name in ("obliges", "requires"))
+
+    @cached_property
     def is_evaluation(self) -> bool:
         """Whether it asks how good something is: for whom, answers tell."""
         return self.phrases.has("evaluation", self.text)
