@@ -108,8 +108,16 @@ class Answer(Read):
         Yes to whether one has to requires, and no frees; yes to whether one may allows.
         """
         found = (self._stance(frame) for frame in self.frames)
-        stance = next((each for each in found if each is not None), None)
+        stance = self._said() or next((each for each in found if each is not None), None)
         return self._meant.get(stance, stance) if stance else None
+
+    def _said(self) -> Stance | None:
+        """Return what its first word says, if that is yes or no."""
+        first = self.text.partition(" ")[0] if self.question.is_polar else ""
+        named = (("yes", Stance.AFFIRMS), ("no", Stance.DENIES))
+        return next(
+            (e for name, e in named if first.endswith(",") and self.phrases.has(name, first)), None
+        )
 
     @property
     def _meant(self) -> Mapping[Stance, Stance]:
@@ -191,8 +199,11 @@ class Answer(Read):
     def subject(self, frame: Frame) -> frozenset[str]:
         """Return the stems of a frame's subject that its question does not name.
 
-        A rule that says so is none: "the guideline of 2003 advises".
+        A rule that says so is none, nor is who tells or sets a value: "the guideline of 2003
+        advises", "the council has fixed the fee".
         """
+        if self.phrases.has("tells", self._text_of(frame)):
+            return frozenset()
         return frozenset(
             token.stem
             for token in self.tokens_of(frame, Role.SUBJECT)
@@ -251,6 +262,8 @@ class Answer(Read):
     def _stance(self, frame: Frame) -> Stance | None:
         text = self._text_of(frame)
         if frame.quantifier in ("some", "most") or self.phrases.has("only", text):
+            return None
+        if self.question.asks_duty and self.phrases.has("advises", text):
             return None
         stems = self.stems_of(frame)
         if (found := self._affirmed(frame, stems)) is not None:

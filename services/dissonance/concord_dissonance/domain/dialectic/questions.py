@@ -21,6 +21,8 @@ _AKIN = 7
 _LEAST_PART = 4
 """Letters of a part of a compound."""
 _GERMAN = re.compile(r"\b(?i:die|das|der|den|dem|eine[mnrs]?|am|im|zum|zur)\s+[A-ZÄÖÜ][a-zäöüß]")
+_COLON = re.compile(r":(?=\s+[A-ZÄÖÜ])")
+"""What follows is a sentence of its own."""
 NOUNS = (Kind.NOUN, Kind.NAME)
 
 
@@ -49,7 +51,8 @@ class Read:
     @cached_property
     def frames(self) -> tuple[Frame, ...]:
         """What its sentences say."""
-        return tuple(reader().read(Passage(self.figures, language=self.language)).frames)
+        text = _COLON.sub(".", self.figures)
+        return tuple(reader().read(Passage(text, language=self.language)).frames)
 
     @cached_property
     def tokens(self) -> list[Token]:
@@ -109,7 +112,8 @@ class Question(Read):
             for word, after in zip(frame.words, following, strict=True)
             if word.kind is Kind.VERB
             or (
-                word.kind is Kind.ADJECTIVE
+                word.key.isalpha()  # "m³" is none
+                and word.kind is Kind.ADJECTIVE
                 and (after is None or after.start - word.end > 1 or after.kind not in NOUNS)
             )
         ]
