@@ -57,6 +57,12 @@ def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
             [(amount, frame) for amount, frame in each.amounts if amount.dimension == dimension]
             for each in (one, other)
         )
+        if is_apart and (both := {e.value for e, _ in mine} & {e.value for e, _ in yours}):
+            # "Hedges above 1.80 m" may be what both rules speak of.
+            mine, yours = (
+                [each for each in side if each[0].value not in both] or side
+                for side in (mine, yours)
+            )
         if not yours or not _are_disjoint(
             _plain(mine, one, is_apart=is_apart), _plain(yours, other, is_apart=is_apart)
         ):

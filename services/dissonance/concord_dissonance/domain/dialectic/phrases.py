@@ -17,7 +17,7 @@ _DATE = (
     r"|(?:(?P<day>\d{1,2})\.?\s+)?(?:(?P<month>[^\W\d_]+)\s+)?(?P<year>(?:1[89]|20)\d\d)\b"
 )
 _UP_TO = (
-    r"(?:\s+(?!(?i:{ends}))(?:[^\s,.;]|(?<=\d)[.,](?=\d))+){{1,5}}?"
+    r"(?:\s+(?:the|an?|einem|einer|eine|einen))?(?:\s+(?!(?i:{ends}))(?:[^\s,.;]|(?<=\d)[.,](?=\d))+){{1,5}}?"
     r"(?:,|(?=[.;])|$|(?=\s+(?i:{ends})))"
 )
 """At most five words, up to an ending word or a pause."""

@@ -95,7 +95,7 @@ def _by_rank(_clash: Clash, one: Scoped, other: Scoped) -> Ruling:
         if abs(difference) >= LEAST_AUTHORITY:
             return True, 1 if difference > 0 else 2
     if one.rank is None or other.rank is None:
-        return False, 0
+        return one.weight != other.weight, 1 if one.weight > other.weight else 2
     return one.rank != other.rank, 1 if one.rank > other.rank else 2
 
 

@@ -109,6 +109,14 @@ class Scoped:
         return rank(self.thesis.legal_basis)
 
     @cached_property
+    def weight(self) -> int:
+        """How much its source weighs by what it is called: 1 for an accredited laboratory, -1 for
+        a rumour, else 0."""
+        return self._phrases.within("weighty", self.thesis.claim) - self._phrases.within(
+            "slight", self.thesis.claim
+        )
+
+    @cached_property
     def is_partial(self) -> bool:
         """Whether it claims something of some cases only."""
         return self._phrases.is_partial(self.thesis.claim)
