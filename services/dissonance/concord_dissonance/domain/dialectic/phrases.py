@@ -153,12 +153,23 @@ class Phrases:
         "Without exception" is none.
         """
         text = self._patterns["unconditional"].sub(" ", text)
-        found = (each.group().strip(" ,").casefold() for each in self._circumstances.finditer(text))
+        found = (
+            each.group().strip(" ,").casefold()
+            for each in self._circumstances.finditer(text)
+            if not self._is_said(each)
+        )
         return frozenset(found)
+
+    def _is_said(self, found: re.Match[str]) -> bool:
+        """Whether a phrase is all that its clause says of its subject: "the key is with Ann"."""
+        before, after = found.string[: found.start()], found.string[found.end() :]
+        last = before.split()[-1:]
+        is_last = re.match(r"[\s.;]*$|\s+(?:and|und)\b", after) is not None
+        return is_last and bool(last) and self.has("is", last[0])
 
     def without_circumstances(self, text: str) -> str:
         """Return a text without the circumstances that it names."""
-        return self._circumstances.sub(" ", text)
+        return self._circumstances.sub(lambda e: e.group() if self._is_said(e) else " ", text)
 
     def in_one_word(self, text: str) -> str:
         """Return a text with each word of a list of synonyms replaced by the list's first."""

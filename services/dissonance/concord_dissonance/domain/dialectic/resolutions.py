@@ -101,8 +101,9 @@ def _by_rank(_clash: Clash, one: Scoped, other: Scoped) -> Ruling:
 
 def _by_circumstance(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
     stated = bool(one.thesis.context or other.thesis.context)
-    differ = one.circumstances != other.circumstances
-    return differ and (stated or clash.without_circumstances), 0
+    if stated:
+        return one.circumstances != other.circumstances, 0
+    return clash.without_circumstances and (one.is_beside(other) or other.is_beside(one)), 0
 
 
 def _as_parts(clash: Clash, one: Scoped, other: Scoped) -> Ruling:

@@ -98,6 +98,11 @@ class Scoped:
             return named
         return frozenset(e for e in named if not Read(e, self.language).content <= asked)
 
+    def is_beside(self, other: Scoped) -> bool:
+        """Whether it names a circumstance of which the other one does not speak."""
+        named = (Read(each, self.language).content for each in self.circumstances)
+        return any(not each <= other.answer.content for each in named)
+
     @cached_property
     def perspective(self) -> str:
         """The point of view that it names; else empty."""
