@@ -263,11 +263,15 @@ class Answer(Read):
         text = self._text_of(frame)
         if frame.quantifier in ("some", "most") or self.phrases.has("only", text):
             return None
+        asks_norm = self.question.asks_leave or self.question.asks_duty
         if self.question.asks_duty and self.phrases.has("advises", text):
             return None
-        stems = self.stems_of(frame)
-        if (found := self._affirmed(frame, stems)) is not None:
-            return found
+        said = self._affirmed(frame, self.stems_of(frame))
+        ruled = self._ruled(frame, text)
+        return ruled or said if asks_norm else said or ruled
+
+    def _ruled(self, frame: Frame, text: str) -> Stance | None:
+        """Return what a frame requires, frees of, allows or forbids."""
         if frame.mood is Mood.SUPPOSED and not frame.is_denied and not self.question.asks_leave:
             return None
         if self.language == "de" and _TO_DO.search(text):
