@@ -173,6 +173,17 @@ class Answer(Read):
         )
 
     @cached_property
+    def places(self) -> frozenset[str]:
+        """The stems of the places, and other circumstances, that it names and its question not."""
+        named = " ".join(self.phrases.circumstances(self.claim))
+        return frozenset(Read(named, self.language).content - self.question.content)
+
+    @cached_property
+    def is_sole(self) -> bool:
+        """Whether it says that it holds of what it names alone."""
+        return self.phrases.has("only", self.claim)
+
+    @cached_property
     def objects(self) -> bool:
         """Whether some thing is the subject of a main clause."""
         return any(

@@ -141,7 +141,9 @@ def _can_both_hold(one: Scoped, other: Scoped) -> bool:
 
     How good something is differs by whom it is good for.
     """
-    if one.is_partial and other.is_partial:
+    if one.is_partial and (other.is_partial or other.is_of_most):
+        return True
+    if other.is_partial and one.is_of_most:
         return True
     if one.is_added or other.is_added:
         return True

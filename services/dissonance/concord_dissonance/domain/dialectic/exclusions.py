@@ -34,7 +34,8 @@ def differ(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
         return reason
     if _are_opposed(one, other):
         return Reason.NEGATION if _is_one_topic(one, other, is_apart=is_apart) else None
-    return _by_date(one, other) or _by_denial(one, other) or _by_holder(one, other)
+    found = _by_date(one, other) or _by_denial(one, other)
+    return found or _by_holder(one, other) or _by_place(one, other)
 
 
 def agree(one: Answer, other: Answer) -> bool:
@@ -133,14 +134,29 @@ def _by_holder(one: Answer, other: Answer) -> Reason | None:
 
     Each says little else: who has other duties besides may share it.
     """
-    asked = one.question
-    if not (one.phrases.has("asks holder", asked.text) and one.phrases.has("duty", asked.text)):
+    asked, is_sole = one.question, one.is_sole or other.is_sole
+    if not one.phrases.has("asks holder", asked.text):
+        return None
+    if not (is_sole or one.phrases.has("duty", asked.text)):
         return None
     holders = [each.others for each in (one, other)]
     told = [share(each.content, asked.things) for each in (one, other)]
     if not all(told) or any(len(each) != 1 for each in holders):
         return None
     return Reason.TWO_VALUES if holders[0] != holders[1] else None
+
+
+def _by_place(one: Answer, other: Answer) -> Reason | None:
+    """Return TWO_VALUES if two claims name one place each of one thing that is asked for.
+
+    Many things can be in many places, unless one claim says that they are in one alone.
+    """
+    asked, is_sole = one.question, one.is_sole or other.is_sole
+    if not (asked.asks_place and (is_sole or one.phrases.has("asks of one", asked.text))):
+        return None
+    if not (one.asked() and other.asked() and one.places and other.places):
+        return None
+    return None if share(one.places, other.places) else Reason.TWO_VALUES
 
 
 def _is_one_topic(one: Answer, other: Answer, *, is_apart: bool) -> bool:

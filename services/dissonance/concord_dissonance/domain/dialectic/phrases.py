@@ -272,8 +272,11 @@ class Phrases:
         numbers = [word for each in LANGUAGES for word, n in lexicon(each).numbers.items() if n > 1]
         bound = "|".join(self._patterns[name].pattern for name in ("at least", "at most"))
         value = rf"(?:\s+(?:{bound}))?\s+(?:[\d€$£]|(?i:{_any_of(numbers).pattern}))"
+        days = [word for e in LANGUAGES for word in (*lexicon(e).months, *lexicon(e).weekdays)]
+        day = rf"(?:\d+\.?\s+)?(?i:{_any_of(days).pattern})"
+        season = rf"(?i:from|between|vom|von|zwischen)\s+{day}\s+(?i:to|until|till|and|bis|bis zum|und)\s+{day},?"
         return re.compile(
-            rf"(?i:{condition})[^,.;]*,?|(?:^(?i:{at})|(?i:{at})(?!{value})){_UP_TO.format(ends=ends)}"
+            rf"{season}|(?i:{condition})[^,.;]*,?|(?:^(?i:{at})|(?i:{at})(?!{value})){_UP_TO.format(ends=ends)}"
             rf"|^(?i:{at}){_UP_TO_VERB}"
         )
 

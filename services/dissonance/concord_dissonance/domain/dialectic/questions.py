@@ -154,6 +154,11 @@ class Question(Read):
         return any(self.phrases.has(name, self.text) for name in ("obliges", "requires"))
 
     @cached_property
+    def asks_place(self) -> bool:
+        """Whether it asks where something is: places are answers then, and no scope of them."""
+        return self.phrases.has("asks place", self.text)
+
+    @cached_property
     def is_evaluation(self) -> bool:
         """Whether it asks how good something is: for whom, answers tell."""
         return self.phrases.has("evaluation", self.text)

@@ -50,7 +50,8 @@ class Scoped:
         """The regions, folded: those stated or named, else those of the statutes in its basis."""
         if self.thesis.region:
             return frozenset({PHRASES.region(self.thesis.region)})
-        return PHRASES.regions(self.thesis.claim) or regions(self.thesis.legal_basis)
+        named = frozenset() if self.question.asks_place else PHRASES.regions(self.thesis.claim)
+        return named or regions(self.thesis.legal_basis)
 
     @cached_property
     def time(self) -> Micros | None:
@@ -92,6 +93,8 @@ class Scoped:
     @cached_property
     def named_circumstances(self) -> frozenset[str]:
         """The circumstances that its claim names, without those that its question names."""
+        if self.question.asks_place:
+            return frozenset()
         named = self._phrases.circumstances(self._core)
         asked = self.question.content
         if not asked:
@@ -125,6 +128,11 @@ class Scoped:
     def is_partial(self) -> bool:
         """Whether it claims something of some cases only."""
         return self._phrases.is_partial(self.thesis.claim)
+
+    @cached_property
+    def is_of_most(self) -> bool:
+        """Whether it claims something of most cases."""
+        return self._phrases.has("most", self.thesis.claim)
 
     @cached_property
     def is_added(self) -> bool:
