@@ -103,7 +103,8 @@ def _by_circumstance(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
     stated = bool(one.thesis.context or other.thesis.context)
     if stated:
         return one.circumstances != other.circumstances, 0
-    return clash.without_circumstances and (one.is_beside(other) or other.is_beside(one)), 0
+    differ = one.methods != other.methods or one.is_beside(other) or other.is_beside(one)
+    return clash.without_circumstances and differ, 0
 
 
 def _as_parts(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
