@@ -15,12 +15,14 @@ from functools import cached_property
 from concord_reading.frame import Frame, Kind, Mood, Role
 from concord_reading.quantities import Date, Quantity
 
-from concord_dissonance.domain.dialectic.questions import NOUNS, Question, Read, share
+from concord_dissonance.domain.dialectic.numerals import in_figures
+from concord_dissonance.domain.dialectic.questions import NOUNS, Question, Read, are_akin, share
 from concord_dissonance.domain.judges.opposites import antonyms
 
 _TO_DO = re.compile(r"\b(?i:ist|sind|hat|haben)\b.*\b(?:zu\s+\w+e[rl]?n|\w{2,}zu\w{3,}e[rl]?n)\b")
 """What is to be done in German: "ist anzuzeigen", "hat zu räumen"."""
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
+_A_NOUN = re.compile(r"\b(?:an?|one|eine?[nmrs]?)\s+(?P<noun>[^\W\d_]+)", re.IGNORECASE)
 _MONTH = 365.2425 / 12 * 86_400
 _ROUNDING = 0.001
 MAIN = frozenset({Mood.ASSERTED, Mood.ASKED, Mood.PLANNED, Mood.ORDERED})
@@ -83,6 +85,18 @@ class Answer(Read):
     question: Question
     claim: str
     """As it is written."""
+
+    @cached_property
+    def figures(self) -> str:
+        """Its text with numbers in figures, also the "a" of what its question counts."""
+        counted = self.question.counted
+
+        def one(found: re.Match[str]) -> str:
+            is_counted = are_akin(self.words.stem(found["noun"].casefold()), counted)
+            return f"1 {found['noun']}" if is_counted else found.group()
+
+        text = in_figures(self.text, self.language)
+        return _A_NOUN.sub(one, text) if counted else text
 
     @cached_property
     def amounts(self) -> list[tuple[Amount, Frame]]:
@@ -254,7 +268,8 @@ class Answer(Read):
                 unit = self._stem_at(following.start) if near and following is not None else ""
                 if word.role is Role.SUBJECT and not unit:  # "Room 3" is a name
                     continue
-                unit = unit or self.question.counted
+                counted = self.question.counted
+                unit = counted if not unit or (counted and are_akin(unit, counted)) else unit
             elif unit == "months":
                 unit, size = "time", size * _MONTH
             before = self.figures[end : word.end]
