@@ -25,6 +25,8 @@ _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _A_NOUN = re.compile(r"\b(?:an?|one|eine?[nmrs]?)\s+(?P<noun>[^\W\d_]+)", re.IGNORECASE)
 _MONTH = 365.2425 / 12 * 86_400
 _ROUNDING = 0.001
+_NEAR = 7
+"""Words before and of an amount that can bound it."""
 MAIN = frozenset({Mood.ASSERTED, Mood.ASKED, Mood.PLANNED, Mood.ORDERED})
 
 
@@ -186,6 +188,19 @@ class Answer(Read):
             if not share([part], self.question.content) and not self.phrases.has("title", part)
         )
 
+    def narrows(self, other: Answer) -> bool:
+        """Whether it speaks of some of the kind of which the other one speaks: "pupils over 16"."""
+        mine, yours = (each.frames[0] if each.frames else None for each in (self, other))
+        if mine is None or yours is None:
+            return False
+        spoken = [[w for w in f.words if w.role is Role.SUBJECT] for f in (mine, yours)]
+        keys = [frozenset(w.key for w in words) for words in spoken]
+        return (
+            bool(keys[1])
+            and keys[1] < keys[0]
+            and not any(w.is_definite for w in spoken[0] if w.key in keys[1])
+        )
+
     @cached_property
     def places(self) -> frozenset[str]:
         """The stems of the places, and other circumstances, that it names and its question not."""
@@ -272,9 +287,12 @@ class Answer(Read):
                 unit = counted if not unit or (counted and are_akin(unit, counted)) else unit
             elif unit == "months":
                 unit, size = "time", size * _MONTH
-            before = self.figures[end : word.end]
+            before = " ".join(self.figures[end : word.end].split()[-_NEAR:])
             bounds = self.phrases.has("at least", before), self.phrases.has("at most", before)
-            if frame.is_denied:  # "must not weigh more than"
+            if all(bounds):  # "not more than" has "more than" in it
+                first, second = (self.phrases.begin(e, before) for e in ("at least", "at most"))
+                bounds = first < second, second < first
+            elif frame.is_denied:  # "must not weigh more than"
                 bounds = bounds[::-1]
             yield Amount(unit, size, *bounds, word.role is Role.SUBJECT)
             end = word.end

@@ -139,9 +139,9 @@ class Phrases:
         found = (self._times.search(text), self._versions.search(text))
         return any(each and each["before"] for each in found) or self.is_past(text)
 
-    def without_now_and_then(self, text: str) -> str:
-        """Return a text without the words that say that it holds now, or held once."""
-        return self._patterns["now and then"].sub(" ", text)
+    def without(self, name: str, text: str) -> str:
+        """Return a text without the phrases of a class."""
+        return self._patterns[name].sub(" ", text)
 
     def without_attribution(self, text: str) -> str:
         """Return a text without the author that it names for its claim."""
@@ -188,6 +188,11 @@ class Phrases:
         """Return the place behind the first phrase of a class in a text; -1: it has none."""
         found = self._patterns[name].search(text)
         return found.end() if found else -1
+
+    def begin(self, name: str, text: str) -> int:
+        """Return the place of the first phrase of a class in a text; -1: it has none."""
+        found = self._patterns[name].search(text)
+        return found.start() if found else -1
 
     def begins_with(self, name: str, word: str) -> bool:
         """Whether a folded word begins with a phrase of a class: an inflected form."""
@@ -276,8 +281,8 @@ class Phrases:
         day = rf"(?:\d+\.?\s+)?(?i:{_any_of(days).pattern})"
         season = rf"(?i:from|between|vom|von|zwischen)\s+{day}\s+(?i:to|until|till|and|bis|bis zum|und)\s+{day},?"
         return re.compile(
-            rf"{season}|(?i:{condition})[^,.;]*,?|(?:^(?i:{at})|(?i:{at})(?!{value})){_UP_TO.format(ends=ends)}"
-            rf"|^(?i:{at}){_UP_TO_VERB}"
+            rf"{season}|(?i:{condition})[^,.;]*,?|^(?i:{at}){_UP_TO_VERB}"
+            rf"|(?:^(?i:{at})|(?i:{at})(?!{value})){_UP_TO.format(ends=ends)}"
         )
 
 

@@ -103,7 +103,10 @@ def _by_circumstance(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
     stated = bool(one.thesis.context or other.thesis.context)
     if stated:
         return one.circumstances != other.circumstances, 0
-    differ = one.methods != other.methods or one.is_beside(other) or other.is_beside(one)
+    differ = one.methods != other.methods or any(
+        mine.is_beside(yours) or mine.answer.narrows(yours.answer)
+        for mine, yours in ((one, other), (other, one))
+    )
     return clash.without_circumstances and differ, 0
 
 

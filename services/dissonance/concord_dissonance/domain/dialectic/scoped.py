@@ -82,7 +82,8 @@ class Scoped:
     @cached_property
     def is_changed(self) -> bool:
         """Whether it says that it was otherwise before: "since", "no longer"."""
-        return self._phrases.has("changed", self.thesis.claim)
+        text = self._phrases.without("at most", self.thesis.claim)  # "not more than"
+        return self._phrases.has("changed", text)
 
     @cached_property
     def circumstances(self) -> frozenset[str]:
@@ -193,7 +194,7 @@ class Scoped:
     @cached_property
     def _core(self) -> str:
         text = self._phrases.without_attribution(without_references(self.thesis.claim))
-        text = self._phrases.without_now_and_then(self._phrases.without_times(text))
+        text = self._phrases.without("now and then", self._phrases.without_times(text))
         return PHRASES.without_regions(text)
 
 
