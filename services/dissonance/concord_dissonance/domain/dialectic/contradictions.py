@@ -122,7 +122,8 @@ def compare(one: Scoped, other: Scoped, rules: Rules) -> Clash | bool:
     if not clashing and reason is None:
         return any(map(_is_open, said[:2], one.views, other.views))
     if reason is not None:
-        scopeless = plain = reason is not Reason.DATE
+        scopeless = reason is not Reason.DATE
+        plain = True
         clashing.append(_verdict(reason))
     is_denial = clashing[0].reason in DENIALS
     may_differ = one.question.text or _are_apart(one, other) or _is_special(one, other)
