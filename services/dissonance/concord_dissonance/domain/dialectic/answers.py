@@ -16,7 +16,15 @@ from concord_reading.frame import Frame, Kind, Mood, Role
 from concord_reading.quantities import Date, Quantity
 
 from concord_dissonance.domain.dialectic.numerals import in_figures
-from concord_dissonance.domain.dialectic.questions import NOUNS, Question, Read, are_akin, share
+from concord_dissonance.domain.dialectic.questions import (
+    LEAST_PART,
+    NOUNS,
+    Question,
+    Read,
+    are_akin,
+    plain,
+    share,
+)
 from concord_dissonance.domain.judges.opposites import antonyms
 
 _TO_DO = re.compile(r"\b(?i:ist|sind|hat|haben)\b.*\b(?:zu\s+\w+e[rl]?n|\w{2,}zu\w{3,}e[rl]?n)\b")
@@ -178,7 +186,13 @@ class Answer(Read):
     @cached_property
     def others(self) -> frozenset[str]:
         """The names and nouns that its question does not name, and that are no holder's title."""
-        words = (w for frame in self.frames for w in frame.words if w.kind in NOUNS)
+        words = (
+            word
+            for frame in self.frames
+            for word in frame.words
+            if word.kind in NOUNS
+            and not self.phrases.has("duty", self.figures[word.start : word.end])
+        )
         parts = (
             self.words.stem(part) for w in words if w.value is None for part in [w.key.split()[-1]]
         )
@@ -189,16 +203,51 @@ class Answer(Read):
         )
 
     def narrows(self, other: Answer) -> bool:
-        """Whether it speaks of some of the kind of which the other one speaks: "pupils over 16"."""
+        """Whether it speaks of some of the kind of which the other one speaks: "pupils over 16".
+
+        One thing that both call "the" is one, whatever else is said of it: "the old bridge".
+        """
         mine, yours = (each.frames[0] if each.frames else None for each in (self, other))
         if mine is None or yours is None:
             return False
-        spoken = [[w for w in f.words if w.role is Role.SUBJECT] for f in (mine, yours)]
-        keys = [frozenset(w.key for w in words) for words in spoken]
-        return (
-            bool(keys[1])
-            and keys[1] < keys[0]
-            and not any(w.is_definite for w in spoken[0] if w.key in keys[1])
+        spoken, others = (
+            [word for word in frame.words if word.role is Role.SUBJECT] for frame in (mine, yours)
+        )
+        named = {word.key for word in others}
+        if not named < {word.key for word in spoken}:
+            return False
+        kind = [word for word in spoken if word.key in named]
+        is_one = any(word.is_definite for word in kind)
+        return any(
+            not (word.is_definite or word.kind is Kind.VERB or word.key in named)
+            and (not is_one or word.kind is not Kind.ADJECTIVE)
+            and (word.start > kind[0].start or not (is_one or word.value))
+            for word in spoken
+            if kind
+        )
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The stems of its subjects that name a kind of what its question names: "Sportbecken"."""
+        return frozenset(
+            each
+            for each in self.subjects
+            if each not in self.question.content
+            and any(len(e) >= LEAST_PART and each.endswith(e) for e in self.question.content)
+        )
+
+    @cached_property
+    def cases(self) -> frozenset[str]:
+        """Of what it says it: "ivory" in "the export of ivory"."""
+        return frozenset(
+            word.key
+            for frame in self.frames
+            for word in frame.words
+            if word.link == "of"
+            and word.kind in NOUNS
+            and word.head >= 0
+            and share([frame.words[word.head].key], self.question.content)
+            and not share([word.key], self.question.content)
         )
 
     @cached_property
@@ -338,9 +387,10 @@ class Answer(Read):
 
     def _affirmed(self, frame: Frame, stems: Set[str]) -> Stance | None:
         """Return whether a frame says yes or no to what the question asks about its subject."""
-        asked = self.question.predicate
+        asked = plain(self.question.predicate)
         if not asked or self.question.is_evaluation:
             return None
+        stems = plain(stems)
         opposed = {
             other for one, other in antonyms(self.language) if one in asked and other in stems
         } | {each for each in asked if self.phrases.negated(each) & stems}

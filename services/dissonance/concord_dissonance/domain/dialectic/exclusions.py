@@ -73,10 +73,14 @@ def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
             frozenset() if amount.is_subject else each.subject(frame)
             for each, (amount, frame) in ((one, mine[0]), (other, yours[0]))
         )
-        is_one_thing = is_apart or len({*subjects}) == 1
+        is_one_thing = is_apart or (len({*subjects}) == 1 and _are_of_one_kind(one, other))
         if is_one_thing and (one.question.text or _are_of_one_clause(one, other, first, second)):
             return Reason.QUANTITY if dimension else Reason.NUMBER
     return None
+
+
+def _are_of_one_kind(one: Answer, other: Answer) -> bool:
+    return not (one.kinds and other.kinds) or one.kinds == other.kinds
 
 
 def _plain(
@@ -169,7 +173,7 @@ def _is_one_topic(one: Answer, other: Answer, *, is_apart: bool) -> bool:
         return True
     if is_apart and one.subjects & other.subjects:
         return True
-    if not one.question.text:
+    if not one.question.text or (one.cases and other.cases and one.cases.isdisjoint(other.cases)):
         return False
     asked = one.asked(), other.asked()
     if is_apart or (Stance.REQUIRES not in stances and Stance.FREES not in stances):

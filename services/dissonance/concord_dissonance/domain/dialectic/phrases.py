@@ -25,6 +25,8 @@ _UP_TO = (
 
 _UP_TO_VERB = r"\s+(?:[a-zäöüß]+\s+){0,3}[A-ZÄÖÜ][\w-]+(?=\s+[a-zäöüß]{2,}\s)"
 """Up to a German noun and the verb behind it: a phrase at the begin of a sentence."""
+_VERB_FIRST = r"^(?:Ist|Sind|Hat|Haben|Wird|Werden|Liegt|Liegen|Besteht|Bestehen|Fehlt)\s[^,.;?]+,"
+"""A German condition without "wenn": "Ist das Haus bewohnt, gilt …"."""
 _ABBREVIATED = 2
 """A name of so many letters or fewer is written in capitals: "US", "UK"."""
 
@@ -279,9 +281,12 @@ class Phrases:
         value = rf"(?:\s+(?:{bound}))?\s+(?:[\d€$£]|(?i:{_any_of(numbers).pattern}))"
         days = [word for e in LANGUAGES for word in (*lexicon(e).months, *lexicon(e).weekdays)]
         day = rf"(?:\d+\.?\s+)?(?i:{_any_of(days).pattern})"
-        season = rf"(?i:from|between|vom|von|zwischen)\s+{day}\s+(?i:to|until|till|and|bis|bis zum|und)\s+{day},?"
+        season = (
+            rf"(?i:from|between|vom|von|zwischen)\s+{day}\s+"
+            rf"(?i:to|until|till|and|bis|bis zum|und)\s+{day},?"
+        )
         return re.compile(
-            rf"{season}|(?i:{condition})[^,.;]*,?|^(?i:{at}){_UP_TO_VERB}"
+            rf"{season}|(?i:{condition})[^,.;]*,?|{_VERB_FIRST}|^(?i:{at}){_UP_TO_VERB}"
             rf"|(?:^(?i:{at})|(?i:{at})(?!{value})){_UP_TO.format(ends=ends)}"
         )
 

@@ -18,11 +18,14 @@ from concord_dissonance.domain.dialectic.phrases import PHRASES_OF, Phrases
 
 _AKIN = 7
 """Letters that words of one thing share: "Baugenehmigung", "genehmigungsfrei"."""
-_LEAST_PART = 4
+LEAST_PART = 4
 """Letters of a part of a compound."""
 _GERMAN = re.compile(r"\b(?i:die|das|der|den|dem|eine[mnrs]?|am|im|zum|zur)\s+[A-ZÄÖÜ][a-zäöüß]")
 _COLON = re.compile(r":(?=\s+[A-ZÄÖÜ])")
 """What follows is a sentence of its own."""
+_SEPARABLE = re.compile(
+    r"^(ab|an|auf|aus|bei|ein|fest|her|hin|los|mit|nach|um|vor|weg|zu|zurück)(?:ge|zu)(?=\w{3})"
+)
 NOUNS = (Kind.NOUN, Kind.NAME)
 
 
@@ -177,6 +180,11 @@ def spoken(text: str) -> str:
     return "de" if _GERMAN.search(text) else language_of(text)
 
 
+def plain(stems: Iterable[str]) -> frozenset[str]:
+    """Return stems of German verbs as their infinitive has them: "ausstell" for "ausgestell"."""
+    return frozenset(_SEPARABLE.sub(r"\1", each) for each in stems)
+
+
 def share(one: Iterable[str], other: Iterable[str]) -> bool:
     """Whether two sets of stems have akin ones."""
     others = list(other)
@@ -189,5 +197,5 @@ def are_akin(one: str, other: str) -> bool:
         return True
     short, long = sorted((one, other), key=len)
     return any(short[at : at + _AKIN] in long for at in range(len(short) - _AKIN + 1)) or (
-        len(short) >= _LEAST_PART and (long.startswith(short) or long.endswith(short))
+        len(short) >= LEAST_PART and (long.startswith(short) or long.endswith(short))
     )
