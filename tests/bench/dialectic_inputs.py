@@ -1,12 +1,11 @@
 """How right a synthesis without a model is: contradiction, region and strategy (D8).
 
-The inputs of `findings/dialectic.jsonl` and their gold are somebody else's; the odd ones were always
-for development, the even ones were scored only, until issue 32 was measured with them: since then
-both are. `dialectic_own.jsonl` has the rules' author's own gold. `dialectic_heldout.jsonl` was
-written by a rules' author, too, but before that session read the rules, with gold first; no rule is
-written from it, and nobody looks at what it misses.
-A strategy of null is an unresolved
-contradiction; SYNTHESIS without a contradiction unites parts of one answer.
+The inputs of `findings/dialectic.jsonl` and their gold are somebody else's. All of them are for
+development: the odd ones always were, and the even ones since issue 32 was first measured with
+them. `dialectic_own.jsonl` has the rules' author's gold. `dialectic_heldout.jsonl` is by a rules'
+author as well, who wrote it, gold first, before reading the rules: no rule is written from what it
+misses. A strategy of null is an unresolved contradiction; SYNTHESIS without a contradiction unites
+parts of one answer.
 """
 
 import json
@@ -64,7 +63,7 @@ class Outcome:
 
 
 async def bench(run: Run) -> AsyncIterator[Row]:
-    """Yields the share of right inputs of each half, then of all; of the own and of the held-out."""
+    """Yields the share of right inputs, also of each half, of the own and of the held-out ones."""
     del run
     inputs = read(INPUTS)
     for name, chosen in (("odd", inputs[::2]), ("even", inputs[1::2])):

@@ -17,7 +17,6 @@ from concord_reading.quantities import Date, Quantity
 
 from concord_dissonance.domain.dialectic.numerals import in_figures
 from concord_dissonance.domain.dialectic.questions import (
-    LEAST_PART,
     NOUNS,
     Question,
     Read,
@@ -132,16 +131,8 @@ class Answer(Read):
         Yes to whether one has to requires, and no frees; yes to whether one may allows.
         """
         found = (self._stance(frame) for frame in self.frames)
-        stance = self._said() or next((each for each in found if each is not None), None)
+        stance = next((each for each in found if each is not None), None)
         return self._meant.get(stance, stance) if stance else None
-
-    def _said(self) -> Stance | None:
-        """Return what its first word says, if that is yes or no."""
-        first = self.text.partition(" ")[0] if self.question.is_polar else ""
-        named = (("yes", Stance.AFFIRMS), ("no", Stance.DENIES))
-        return next(
-            (e for name, e in named if first.endswith(",") and self.phrases.has(name, first)), None
-        )
 
     @property
     def _meant(self) -> Mapping[Stance, Stance]:
@@ -200,54 +191,6 @@ class Answer(Read):
             part
             for part in parts
             if not share([part], self.question.content) and not self.phrases.has("title", part)
-        )
-
-    def narrows(self, other: Answer) -> bool:
-        """Whether it speaks of some of the kind of which the other one speaks: "pupils over 16".
-
-        One thing that both call "the" is one, whatever else is said of it: "the old bridge".
-        """
-        mine, yours = (each.frames[0] if each.frames else None for each in (self, other))
-        if mine is None or yours is None:
-            return False
-        spoken, others = (
-            [word for word in frame.words if word.role is Role.SUBJECT] for frame in (mine, yours)
-        )
-        named = {word.key for word in others}
-        if not named < {word.key for word in spoken}:
-            return False
-        kind = [word for word in spoken if word.key in named]
-        is_one = any(word.is_definite for word in kind)
-        return any(
-            not (word.is_definite or word.kind is Kind.VERB or word.key in named)
-            and (not is_one or word.kind is not Kind.ADJECTIVE)
-            and (word.start > kind[0].start or not (is_one or word.value))
-            for word in spoken
-            if kind
-        )
-
-    @cached_property
-    def kinds(self) -> frozenset[str]:
-        """The stems of its subjects that name a kind of what its question names: "Sportbecken"."""
-        return frozenset(
-            each
-            for each in self.subjects
-            if each not in self.question.content
-            and any(len(e) >= LEAST_PART and each.endswith(e) for e in self.question.content)
-        )
-
-    @cached_property
-    def cases(self) -> frozenset[str]:
-        """Of what it says it: "ivory" in "the export of ivory"."""
-        return frozenset(
-            word.key
-            for frame in self.frames
-            for word in frame.words
-            if word.link == "of"
-            and word.kind in NOUNS
-            and word.head >= 0
-            and share([frame.words[word.head].key], self.question.content)
-            and not share([word.key], self.question.content)
         )
 
     @cached_property

@@ -9,7 +9,7 @@ from concord_reading.frame import Frame, Role
 from concord_reading.quantities import Same, same_value
 
 from concord_dissonance.domain.dialectic.answers import MAIN, Amount, Answer, Stance
-from concord_dissonance.domain.dialectic.questions import share
+from concord_dissonance.domain.dialectic.questions import LEAST_PART, NOUNS, share
 from concord_dissonance.domain.verdicts import Reason
 
 _OPPOSED = frozenset(
@@ -80,7 +80,34 @@ def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
 
 
 def _are_of_one_kind(one: Answer, other: Answer) -> bool:
-    return not (one.kinds and other.kinds) or one.kinds == other.kinds
+    """Whether two claims name no two kinds of what is asked about: "Sportbecken", "Lehrbecken"."""
+    kinds = [
+        {
+            each
+            for each in answer.subjects - answer.question.content
+            if each.endswith(tuple(e for e in answer.question.content if len(e) >= LEAST_PART))
+        }
+        for answer in (one, other)
+    ]
+    return not all(kinds) or kinds[0] == kinds[1]
+
+
+def _are_of_two_cases(one: Answer, other: Answer) -> bool:
+    """Whether two claims say of what each says it, and differ: "the export of ivory"."""
+    cases = [
+        {
+            word.key
+            for frame in answer.frames
+            for word in frame.words
+            if word.link == "of"
+            and word.kind in NOUNS
+            and word.head >= 0
+            and share([frame.words[word.head].key], answer.question.content)
+            and not share([word.key], answer.question.content)
+        }
+        for answer in (one, other)
+    ]
+    return all(cases) and cases[0].isdisjoint(cases[1])
 
 
 def _plain(
@@ -173,7 +200,7 @@ def _is_one_topic(one: Answer, other: Answer, *, is_apart: bool) -> bool:
         return True
     if is_apart and one.subjects & other.subjects:
         return True
-    if not one.question.text or (one.cases and other.cases and one.cases.isdisjoint(other.cases)):
+    if not one.question.text or _are_of_two_cases(one, other):
         return False
     asked = one.asked(), other.asked()
     if is_apart or (Stance.REQUIRES not in stances and Stance.FREES not in stances):

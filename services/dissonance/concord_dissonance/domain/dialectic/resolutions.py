@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from concord_reading.frame import Kind, Role
+
+from concord_dissonance.domain.dialectic.answers import Answer
 from concord_dissonance.domain.dialectic.contradictions import DENIALS, Clash, regions_differ
 from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.verdicts import ConflictClass, ConflictType, Older, Severity
@@ -104,10 +107,34 @@ def _by_circumstance(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
     if stated:
         return one.circumstances != other.circumstances, 0
     differ = one.methods != other.methods or any(
-        mine.is_beside(yours) or mine.answer.narrows(yours.answer)
+        mine.is_beside(yours) or _narrows(mine.answer, yours.answer)
         for mine, yours in ((one, other), (other, one))
     )
     return clash.without_circumstances and differ, 0
+
+
+def _narrows(one: Answer, other: Answer) -> bool:
+    """Whether one speaks of some of the kind of which the other one speaks: "pupils over 16".
+
+    One thing that is called "the" is one, whatever else is said of it: "the old bridge".
+    """
+    if not (one.frames and other.frames):
+        return False
+    spoken, others = (
+        [word for word in each.frames[0].words if word.role is Role.SUBJECT]
+        for each in (one, other)
+    )
+    named = {word.key for word in others}
+    kind = [word for word in spoken if word.key in named]
+    if not kind or not named < {word.key for word in spoken}:
+        return False
+    is_one = any(word.is_definite for word in kind)
+    return any(
+        not (word.is_definite or word.kind is Kind.VERB or word.key in named)
+        and (not is_one or word.kind is not Kind.ADJECTIVE)
+        and (word.start > kind[0].start or not (is_one or word.value))
+        for word in spoken
+    )
 
 
 def _as_parts(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
