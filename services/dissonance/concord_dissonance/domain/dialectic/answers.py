@@ -234,7 +234,11 @@ class Answer(Read):
         A rule that says so is none, nor is who tells or sets a value: "the guideline of 2003
         advises", "the council has fixed the fee".
         """
-        if self.phrases.has("tells", self._text_of(frame)):
+        text = self._text_of(frame)
+        is_set = self.phrases.has("sets", text) and share(
+            self.stems_of(frame, Role.COMPLEMENT), self.question.content
+        )
+        if is_set or self.phrases.has("tells", text):
             return frozenset()
         return frozenset(
             token.stem
@@ -315,6 +319,8 @@ class Answer(Read):
             return Stance.FORBIDS if to_refuse != frame.is_denied else Stance.REQUIRES
         for name, stance in _CLASSES.items():
             if self.phrases.has(name, text):
+                if name == "requires" and self.phrases.has("can be", text):
+                    return None
                 if not frame.is_denied:
                     return stance
                 return Stance.FORBIDS if name == "obliges" else _DENIED[stance]

@@ -138,12 +138,13 @@ def _are_of_one_clause(one: Answer, other: Answer, first: Frame, second: Frame) 
 
 
 def _by_date(one: Answer, other: Answer) -> Reason | None:
-    asks = one.phrases.has("asks date", one.question.text)
     for mine, first in one.dates:
         for yours, second in other.dates:
             if same_value(mine, yours) is not Same.NO:
                 return None
-            is_same = one.subject(first) == other.subject(second) if asks else False
+            is_same = (
+                one.subject(first) == other.subject(second) if one.question.asks_date else False
+            )
             if is_same or _are_of_one_clause(one, other, first, second):
                 return Reason.DATE
     return None

@@ -151,9 +151,14 @@ class Question(Read):
         return any(self.phrases.has(name, self.text) for name in ("obliges", "requires"))
 
     @cached_property
+    def asks_date(self) -> bool:
+        """Whether it asks when something is."""
+        return self.phrases.has("asks date", self.text)
+
+    @cached_property
     def asks_place(self) -> bool:
         """Whether it asks where something is: places are answers then, and no scope of them."""
-        return self.phrases.has("asks place", self.text)
+        return self.phrases.has("asks place", self.text) and not self.asks_date
 
     @cached_property
     def is_evaluation(self) -> bool:
