@@ -194,6 +194,12 @@ class Answer(Read):
         )
 
     @cached_property
+    def _circumstances(self) -> frozenset[str]:
+        """The folded words of its circumstances, which a reading can take for its subject."""
+        named = self.phrases.circumstances(self.text)
+        return frozenset(word.strip(",") for each in named for word in each.split())
+
+    @cached_property
     def places(self) -> frozenset[str]:
         """The stems of the places, and other circumstances, that it names and its question not."""
         named = " ".join(self.phrases.circumstances(self.claim))
@@ -244,6 +250,7 @@ class Answer(Read):
             token.stem
             for token in self.tokens_of(frame, Role.SUBJECT)
             if not _YEAR.fullmatch(token.word)
+            and token.word not in self._circumstances
             and not share([token.stem], self.question.content)
             and not any(
                 self.phrases.has(name, token.word) for name in ("attribute", "rule", "adds")
@@ -306,6 +313,8 @@ class Answer(Read):
         asks_norm = self.question.asks_leave or self.question.asks_duty
         if self.question.asks_duty and self.phrases.has("advises", text):
             return None
+        if self.phrases.has("can be", text) and self.phrases.has("requires", text):
+            return None  # "may require a permit"
         said = self._affirmed(frame, self.stems_of(frame))
         ruled = self._ruled(frame, text)
         return ruled or said if asks_norm else said or ruled
@@ -319,8 +328,6 @@ class Answer(Read):
             return Stance.FORBIDS if to_refuse != frame.is_denied else Stance.REQUIRES
         for name, stance in _CLASSES.items():
             if self.phrases.has(name, text):
-                if name == "requires" and self.phrases.has("can be", text):
-                    return None
                 if not frame.is_denied:
                     return stance
                 return Stance.FORBIDS if name == "obliges" else _DENIED[stance]

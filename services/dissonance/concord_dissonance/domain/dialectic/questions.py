@@ -99,7 +99,13 @@ class Question(Read):
         frame = self.frames[0]
         said = self.stems_of(frame, Role.PREDICATE, Role.COMPLEMENT)
         others = said - self.stems_of(frame, Role.SUBJECT)
-        return self._told(frame) or others
+        return self._told(frame) or others or self._last
+
+    @property
+    def _last(self) -> Set[str]:
+        """The stem of its last word of content."""
+        stems = [each.stem for each in self.tokens if each.stem in self.content]
+        return frozenset(stems[-1:])
 
     def _told(self, frame: Frame) -> Set[str]:
         """Return the stems of verbs, and of adjectives that stand before no noun."""
