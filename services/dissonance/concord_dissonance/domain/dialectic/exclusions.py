@@ -74,9 +74,27 @@ def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
             for each, (amount, frame) in ((one, mine[0]), (other, yours[0]))
         )
         is_one_thing = is_apart or (len({*subjects}) == 1 and _are_of_one_kind(one, other))
+        if not dimension and _are_two(_objects(one, first), _objects(other, second)):
+            continue
         if is_one_thing and (one.question.text or _are_of_one_clause(one, other, first, second)):
             return Reason.QUANTITY if dimension else Reason.NUMBER
     return None
+
+
+def _objects(answer: Answer, frame: Frame) -> frozenset[str]:
+    """Return the nouns of a frame's complement that its question does not name."""
+    return frozenset(
+        word.key
+        for word in frame.words
+        if word.role is Role.COMPLEMENT
+        and word.kind in NOUNS
+        and word.key.isalpha()
+        and not share([word.key], answer.question.content)
+    )
+
+
+def _are_two(mine: frozenset[str], yours: frozenset[str]) -> bool:
+    return bool(mine and yours) and mine.isdisjoint(yours)
 
 
 def _are_of_one_kind(one: Answer, other: Answer) -> bool:
@@ -95,7 +113,7 @@ def _are_of_one_kind(one: Answer, other: Answer) -> bool:
 def _are_of_two_cases(one: Answer, other: Answer) -> bool:
     """Whether two claims say of what each says it, and differ: "the export of ivory"."""
     cases = [
-        {
+        frozenset(
             word.key
             for frame in answer.frames
             for word in frame.words
@@ -104,10 +122,10 @@ def _are_of_two_cases(one: Answer, other: Answer) -> bool:
             and word.head >= 0
             and share([frame.words[word.head].key], answer.question.content)
             and not share([word.key], answer.question.content)
-        }
+        )
         for answer in (one, other)
     ]
-    return all(cases) and cases[0].isdisjoint(cases[1])
+    return _are_two(*cases)
 
 
 def _plain(
