@@ -28,8 +28,6 @@ from concord_dissonance.domain.judges.opposites import antonyms
 
 _TO_DO = re.compile(r"\b(?i:ist|sind|hat|haben)\b.*\b(?:zu\s+\w+e[rl]?n|\w{2,}zu\w{3,}e[rl]?n)\b")
 """What is to be done in German: "ist anzuzeigen", "hat zu räumen"."""
-_NOT_MORE = re.compile(r"\b(?i:not?|nicht)\s+(?i:more|less|fewer|mehr|weniger)\b")
-"""A bound, and no denial."""
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _A_NOUN = re.compile(r"\b(?:an?|one|eine?[nmrs]?)\s+(?P<noun>[^\W\d_]+)", re.IGNORECASE)
 _MONTH = 365.2425 / 12 * 86_400
@@ -294,10 +292,7 @@ class Answer(Read):
                 unit, size = "time", size * _MONTH
             before = " ".join(self.figures[end : word.end].split()[-_NEAR:])
             bounds = self.phrases.has("at least", before), self.phrases.has("at most", before)
-            if all(bounds):  # "not more than" has "more than" in it
-                first, second = (self.phrases.begin(e, before) for e in ("at least", "at most"))
-                bounds = first < second, second < first
-            elif frame.is_denied:  # "must not weigh more than"
+            if frame.is_denied:  # "must not weigh more than"
                 bounds = bounds[::-1]
             yield Amount(unit, size, *bounds, word.role is Role.SUBJECT)
             end = word.end
@@ -323,20 +318,17 @@ class Answer(Read):
 
     def _ruled(self, frame: Frame, text: str) -> Stance | None:
         """Return what a frame requires, frees of, allows or forbids."""
-        if frame.mood is Mood.SUPPOSED and not self._denies(frame) and not self.question.asks_leave:
+        if frame.mood is Mood.SUPPOSED and not frame.is_denied and not self.question.asks_leave:
             return None
         if self.language == "de" and _TO_DO.search(text):
             to_refuse = self.phrases.has("refuses", text)
-            return Stance.FORBIDS if to_refuse != self._denies(frame) else Stance.REQUIRES
+            return Stance.FORBIDS if to_refuse != frame.is_denied else Stance.REQUIRES
         for name, stance in _CLASSES.items():
             if self.phrases.has(name, text):
-                if not self._denies(frame):
+                if not frame.is_denied:
                     return stance
                 return Stance.FORBIDS if name == "obliges" else _DENIED[stance]
         return None
-
-    def _denies(self, frame: Frame) -> bool:
-        return frame.is_denied and not _NOT_MORE.search(self._text_of(frame))
 
     def _text_of(self, frame: Frame) -> str:
         """Return the text of a frame without the clauses within it."""
@@ -357,7 +349,7 @@ class Answer(Read):
         } | {each for each in asked if self.phrases.negated(each) & stems}
         if not opposed and not asked & stems:
             return None
-        return Stance.DENIES if bool(opposed) != self._denies(frame) else Stance.AFFIRMS
+        return Stance.DENIES if bool(opposed) != frame.is_denied else Stance.AFFIRMS
 
 
 def _is_article(written: str) -> bool:

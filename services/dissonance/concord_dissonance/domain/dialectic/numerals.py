@@ -13,6 +13,11 @@ _OFTEN = re.compile(
     re.IGNORECASE,
 )
 """How often: "twice a year", "dreimal im Jahr"."""
+_BOUNDS = {
+    "en": {"not? more than": "at most", "not? (?:less|fewer) than": "at least"},
+    "de": {"nicht mehr als": "höchstens", "nicht weniger als": "mindestens"},
+}
+"""A bound that denies nothing."""
 _GAP = re.compile(r"[\s-]+")
 _HUNDRED, _THOUSAND = 100, 1000
 
@@ -20,9 +25,11 @@ _HUNDRED, _THOUSAND = 100, 1000
 def in_figures(text: str, language: str) -> str:
     """Return a text with its numbers of several words, or with a half, in figures.
 
-    Single words such as "four" stay.
+    Single words such as "four" stay. Bounds are told without a denial: "at most".
     """
     text = _german(text) if language == "de" else _english(text)
+    for denied, bound in _BOUNDS[language].items():
+        text = re.sub(rf"\b(?:{denied})\b", bound, text, flags=re.IGNORECASE)
     return _OFTEN.sub(lambda found: _often(found["word"], language), text)
 
 

@@ -191,11 +191,6 @@ class Phrases:
         found = self._patterns[name].search(text)
         return found.end() if found else -1
 
-    def begin(self, name: str, text: str) -> int:
-        """Return the place of the first phrase of a class in a text; -1: it has none."""
-        found = self._patterns[name].search(text)
-        return found.start() if found else -1
-
     def begins_with(self, name: str, word: str) -> bool:
         """Whether a folded word begins with a phrase of a class: an inflected form."""
         return word.startswith(tuple(self._classes[name]))

@@ -82,8 +82,7 @@ class Scoped:
     @cached_property
     def is_changed(self) -> bool:
         """Whether it says that it was otherwise before: "since", "no longer"."""
-        text = self._phrases.without("at most", self.thesis.claim)  # "not more than"
-        return self._phrases.has("changed", text)
+        return self._phrases.has("changed", in_figures(self.thesis.claim, self.language))
 
     @cached_property
     def circumstances(self) -> frozenset[str]:
