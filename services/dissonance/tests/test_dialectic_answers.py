@@ -212,6 +212,24 @@ def based(text: str, basis: str, region: str = "") -> Claim:
             C,
         ),
         (
+            "Wie viele Betten hat das Heim?",
+            "Im Jahr 2015/16 hatte das Heim 80 Betten.",
+            "Heute stehen im Heim 60 Betten.",
+            T,
+        ),
+        (
+            "How wide must the doors be?",
+            "The 2004 guideline asks for doors of 80 cm.",
+            "The 2019 guideline asks for doors of 90 cm.",
+            T,
+        ),
+        (
+            "Müssen Boote Licht haben?",
+            "Boote müssen Licht haben.",
+            "Ruderboote brauchen kein Licht.",
+            C,
+        ),
+        (
             "Does salt harm the lawn?",
             "Salt improves the lawn.",
             "Salt worsens the lawn.",
@@ -284,6 +302,13 @@ def test_two_answers_exclude_each_other_in_whatever_words(
             (
                 based("Nein, Kajaks werden nicht angemeldet.", "BayBO"),
                 based("Eine Anmeldung ist nicht nötig.", "HBO"),
+            ),
+        ),
+        (
+            "Darf die Praxis Befunde weitergeben?",
+            (
+                based("Die Praxis darf Rechnungen weitergeben.", "§ 301 SGB V"),
+                based("Für Befunde braucht die Praxis eine Einwilligung.", "Art. 9 DSGVO"),
             ),
         ),
         ("Where do the storks nest?", ("Storks nest on roofs.", "Storks nest in trees.")),

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from concord_dissonance.domain.dialectic.alignment import align
+from concord_dissonance.domain.dialectic.answers import Stance
 from concord_dissonance.domain.dialectic.exclusions import agree, differ
 from concord_dissonance.domain.dialectic.legal import UNION
 from concord_dissonance.domain.dialectic.phrases import PHRASES
@@ -182,7 +183,9 @@ def _is_overridden(one: Scoped, other: Scoped) -> bool:
     if None in (one.rank, other.rank) or one.rank == other.rank:
         return False
     stances = one.answer.stance, other.answer.stance
-    return UNION in (one.rank, other.rank) and None not in stances and stances[0] != stances[1]
+    if UNION not in (one.rank, other.rank) or None in stances:
+        return False
+    return stances[0] != stances[1] and {*stances} != {Stance.ALLOWS, Stance.REQUIRES}
 
 
 def regions_differ(one: Scoped, other: Scoped) -> bool:

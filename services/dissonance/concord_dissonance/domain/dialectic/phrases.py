@@ -249,7 +249,9 @@ class Phrases:
         # "betrug 2019 300 Euro", "2019 betrug": a year is none of the claim's values
         plain = rf"(?P<plain>(?:1[89]|20)\d\d)(?=\s+\d)|^(?P<first>(?:1[89]|20)\d\d)(?=\s+{past})"
         led = rf"(?:(?P<before>{before})|{at})\s+(?:{_DATE}),?"
-        return re.compile(rf"{led}|\b(?:{plain})", re.IGNORECASE)
+        rule = self._patterns["rule"].pattern  # "the 2009 guideline"
+        edition = rf"(?P<edition>(?:1[89]|20)\d\d)(?=\s+{rule})"
+        return re.compile(rf"{led}|\b(?:{plain}|{edition})", re.IGNORECASE)
 
     @cached_property
     def _versions(self) -> re.Pattern[str]:
@@ -312,7 +314,7 @@ def _any_of(phrases: list[str]) -> re.Pattern[str]:
 
 def _date(found: re.Match[str]) -> tuple[int, int, int]:
     """Return year, month and day; January and the first where the text names none."""
-    if year := found["plain"] or found["first"]:
+    if year := found["plain"] or found["first"] or found["edition"]:
         return int(year), 1, 1
     if found["iso"]:
         year, month, day = map(int, found["iso"].split("-"))

@@ -130,6 +130,9 @@ class Question(Read):
     @cached_property
     def is_past(self) -> bool:
         """Whether it asks what was, or has come about."""
+        last = self.text.rstrip(" ?").rpartition(" ")[2]
+        if self.language == "de" and last[:1].isupper():  # "has" is no auxiliary before a noun
+            return self.phrases.is_past(self.text)
         return self.phrases.has("asks past", self.text)
 
     @cached_property

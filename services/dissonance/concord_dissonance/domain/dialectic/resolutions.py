@@ -79,6 +79,9 @@ def _by_time(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
         return clash.without_scope, 2 if one.version < other.version else 1
     if one.edition[0] == other.edition[0] and one.edition[1] != other.edition[1]:
         return True, 2 if one.edition[1] and one.edition < other.edition else 1
+    for at, (mine, yours) in enumerate(((one, other), (other, one)), 1):
+        if clash.without_scope and mine.begins > mine.ends and yours.ends > yours.begins:
+            return True, at
     if clash.verdict.older is not Older.NEITHER:
         return True, 2 if clash.verdict.older is Older.FIRST else 1
     if one.is_past != other.is_past:
@@ -125,6 +128,9 @@ def _narrows(one: Answer, other: Answer) -> bool:
         for each in (one, other)
     )
     named = {word.key for word in others}
+    if len(spoken) == len(others) == 1 and spoken[0].key != others[0].key:
+        is_kind = spoken[0].key.endswith(others[0].key)  # "Assistenzhunde" are dogs
+        return is_kind and not spoken[0].is_definite
     kind = [word for word in spoken if word.key in named]
     if not kind or not named < {word.key for word in spoken}:
         return False
