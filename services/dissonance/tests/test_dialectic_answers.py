@@ -224,9 +224,9 @@ def based(text: str, basis: str, region: str = "") -> Claim:
             T,
         ),
         (
-            "Müssen Boote Licht haben?",
-            "Boote müssen Licht haben.",
-            "Ruderboote brauchen kein Licht.",
+            "Müssen Hunde zahlen?",
+            "Hunde müssen zahlen.",
+            "Jagdhunde müssen nicht zahlen.",
             C,
         ),
         (

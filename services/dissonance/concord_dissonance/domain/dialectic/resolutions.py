@@ -130,7 +130,8 @@ def _narrows(one: Answer, other: Answer) -> bool:
     named = {word.key for word in others}
     if len(spoken) == len(others) == 1 and spoken[0].key != others[0].key:
         is_kind = spoken[0].key.endswith(others[0].key)  # "Assistenzhunde" are dogs
-        return is_kind and not spoken[0].is_definite
+        # A German noun that begins a sentence is read as a name, and may name a kind.
+        return is_kind and (spoken[0].kind is Kind.NAME or not spoken[0].is_definite)
     kind = [word for word in spoken if word.key in named]
     if not kind or not named < {word.key for word in spoken}:
         return False
