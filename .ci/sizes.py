@@ -129,7 +129,7 @@ RISES: list[tuple[str, int, str]] = [
     ("gateway/mcp_server", 15, "tools quote where a conflict's sides disagree"),
     ("tools", 7, "these lines"),
     ("services/dissonance", 280, "syntheses read places, bounds, kinds and sources' weight"),
-    ("tests", 95, "answers that do and do not exclude each other"),
+    ("tests", 180, "answers that do and do not exclude each other"),
     ("tools", 3, "these three lines, for syntheses"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
