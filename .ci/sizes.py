@@ -128,6 +128,9 @@ RISES: list[tuple[str, int, str]] = [
     ("tests", 420, "tests of conflicts' numbers, ends, templates and opinions"),
     ("gateway/mcp_server", 15, "tools quote where a conflict's sides disagree"),
     ("tools", 7, "these lines"),
+    ("services/dissonance", 280, "syntheses read places, bounds, kinds and sources' weight"),
+    ("tests", 180, "answers that do and do not exclude each other"),
+    ("tools", 3, "these three lines, for syntheses"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
