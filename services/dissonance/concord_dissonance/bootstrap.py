@@ -28,6 +28,7 @@ from concord_dissonance.clients.graph.callers_client import CallersGraphClient
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.clients.graph.sessions_client import SessionsClient
+from concord_dissonance.clients.graph.waiting_client import WaitingClient
 from concord_dissonance.clients.search import CAP, SearchClient
 from concord_dissonance.clients.service_calls import feed_token
 from concord_dissonance.config import Addresses
@@ -111,7 +112,8 @@ class DissonanceApp:
         examine = Examine(search, sketched, self._workers, models)
         proposing: Proposing = defaultdict(asyncio.Lock)
         suggestions = Suggestions(graph, governance, proposing, log)
-        amendments = Amendments(graph, search, suggestions)
+        waiting = WaitingClient(own, issuer)
+        amendments = Amendments(graph, search, suggestions, waiting, log)
         check_written = CheckWritten(graph, search, examine)
         recurring = ProposeRecurring(graph, sessions, governance, suggestions)
         end_session = EndSession(sessions, callers, check_written, recurring)
@@ -126,6 +128,7 @@ class DissonanceApp:
         self._follow = Follow(
             feed=feed,
             proposals=Proposals(graph, governance, proposing, log),
+            amendments=amendments,
             triggers=Triggers(
                 graph=graph,
                 feed=feed,

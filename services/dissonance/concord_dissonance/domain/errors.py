@@ -79,6 +79,10 @@ class JudgeUnavailable(DissonanceError):
     """A configured judge gives no usable answer."""
 
 
+class NoPlace(DissonanceError):
+    """As many suggestions as may wait in the space, wait."""
+
+
 class PairStale(DissonanceError):
     """The two items changed meanwhile, or one of them has superseded the other."""
 

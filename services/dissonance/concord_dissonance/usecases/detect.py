@@ -12,7 +12,7 @@ from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.domain.declared import declares, rules_of
 from concord_dissonance.domain.episodic import without_episodic
-from concord_dissonance.domain.errors import ServiceUnavailable
+from concord_dissonance.domain.errors import NoPlace, ServiceUnavailable
 from concord_dissonance.domain.learned import learned
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
 from concord_dissonance.domain.verdicts import JUDGES
@@ -115,7 +115,8 @@ class Detect:
             if each.is_of_states:
                 declare.temporal_class = relation_pb2.TEMPORAL_CLASS_STATE
             action = governed_pb2.GovernedAction(declare_relation=declare)
-            await self._suggestions.open(space, action, note=support)
+            with suppress(NoPlace):  # the next full check learns it again
+                await self._suggestions.open(space, action, note=support)
 
     async def _read(self, space: str, only: frozenset[str] | None) -> Examination:
         relations = await self._graph.relations(space)

@@ -1361,7 +1361,9 @@ class Amendment(_message.Message):
     change: _builtins.str
     """What changed, e.g. "40,000" became "45,000"."""
     proposal_number: _builtins.int
-    """The number of the proposal of AMENDS; 0 when there is none, such as in a space without genesis."""
+    """The number of the proposal of AMENDS; 0 when there is none, such as in a space without genesis, or while five
+    others wait.
+    """
     def __init__(
         self,
         *,

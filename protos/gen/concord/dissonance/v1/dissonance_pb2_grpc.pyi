@@ -66,7 +66,8 @@ class DissonanceServiceStub:
     """
     SuggestAmendments: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.SuggestAmendmentsRequest, _dissonance_pb2.SuggestAmendmentsResponse]
     """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
-    once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
+    once. Of a space's suggestions five wait at most; later ones come up as these are decided or expire. It happens
+    by itself after a write, but not after an import.
     """
     ExtractFacts: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.ExtractFactsRequest, _dissonance_pb2.ExtractFactsResponse]
     """Takes the facts that texts state, as candidates with the words that state each, and stores nothing: the caller
@@ -113,7 +114,8 @@ class DissonanceServiceAsyncStub(DissonanceServiceStub):
     """
     SuggestAmendments: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.SuggestAmendmentsRequest, _dissonance_pb2.SuggestAmendmentsResponse]  # type: ignore[assignment]
     """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
-    once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
+    once. Of a space's suggestions five wait at most; later ones come up as these are decided or expire. It happens
+    by itself after a write, but not after an import.
     """
     ExtractFacts: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.ExtractFactsRequest, _dissonance_pb2.ExtractFactsResponse]  # type: ignore[assignment]
     """Takes the facts that texts state, as candidates with the words that state each, and stores nothing: the caller
@@ -211,7 +213,8 @@ class DissonanceServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_dissonance_pb2.SuggestAmendmentsResponse, _abc.Awaitable[_dissonance_pb2.SuggestAmendmentsResponse]]:
         """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
-        once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
+        once. Of a space's suggestions five wait at most; later ones come up as these are decided or expire. It happens
+        by itself after a write, but not after an import.
         """
 
     @_abc_1.abstractmethod
