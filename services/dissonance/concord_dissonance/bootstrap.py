@@ -155,6 +155,7 @@ class DissonanceApp:
                     end_session=end_session,
                     amendments=amendments,
                     models=models,
+                    unread=self._follow.unread,
                     extract=ExtractFacts(
                         self._workers, self._extractor, budgets, addresses.llm_spaces
                     ),

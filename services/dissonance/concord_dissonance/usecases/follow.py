@@ -62,6 +62,10 @@ class Follow:
         """How many spaces have changes whose work is not done yet."""
         return max(self._disputed.count, self._written.count, self._read_ahead.waiting)
 
+    def unread(self, space: str) -> int | None:
+        """How many changed texts of a space are not read; None: it is not known."""
+        return self._read_ahead.unread(space) if self.is_following else None
+
     async def hear(self) -> None:
         """Hear of changes until cancelled, reconnecting when graph goes away."""
         wait = FIRST_WAIT
@@ -85,8 +89,8 @@ class Follow:
             self._disputed.add(heard.space)
         if heard.triggers:
             self._written.add(heard.space)
-        if heard.texts:
-            self._read_ahead.mark(heard.space)
+        if heard.texts or heard.texts is None:
+            self._read_ahead.mark(heard.space, heard.texts)
 
     async def settle(self) -> None:
         """Settle the proposals of conflicts that were heard of, and suggest what waits for a place,

@@ -183,7 +183,7 @@ class DissonanceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListJudges(self, request, context):
-        """Says which judges are configured and whether each answers.
+        """Says which judges are configured, whether each answers, and how many texts they have not read yet.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -74,7 +74,7 @@ class DissonanceServiceStub:
     writes those that it wants. What a sentence asks, plans, supposes, denies or orders is no fact.
     """
     ListJudges: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.ListJudgesRequest, _dissonance_pb2.ListJudgesResponse]
-    """Says which judges are configured and whether each answers."""
+    """Says which judges are configured, whether each answers, and how many texts they have not read yet."""
 
 @_typing.type_check_only
 class DissonanceServiceAsyncStub(DissonanceServiceStub):
@@ -122,7 +122,7 @@ class DissonanceServiceAsyncStub(DissonanceServiceStub):
     writes those that it wants. What a sentence asks, plans, supposes, denies or orders is no fact.
     """
     ListJudges: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.ListJudgesRequest, _dissonance_pb2.ListJudgesResponse]  # type: ignore[assignment]
-    """Says which judges are configured and whether each answers."""
+    """Says which judges are configured, whether each answers, and how many texts they have not read yet."""
 
 class DissonanceServiceServicer(metaclass=_abc_1.ABCMeta):
     """Finds pairs of statements that disagree, judges them, and records what it found as conflicts in graph. It
@@ -233,6 +233,6 @@ class DissonanceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _dissonance_pb2.ListJudgesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_dissonance_pb2.ListJudgesResponse, _abc.Awaitable[_dissonance_pb2.ListJudgesResponse]]:
-        """Says which judges are configured and whether each answers."""
+        """Says which judges are configured, whether each answers, and how many texts they have not read yet."""
 
 def add_DissonanceServiceServicer_to_server(servicer: DissonanceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
