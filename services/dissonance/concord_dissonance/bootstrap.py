@@ -32,7 +32,7 @@ from concord_dissonance.clients.graph.waiting_client import WaitingClient
 from concord_dissonance.clients.search import CAP, SearchClient
 from concord_dissonance.clients.service_calls import feed_token
 from concord_dissonance.config import Addresses
-from concord_dissonance.domain.errors import JudgeUnavailable
+from concord_dissonance.domain.errors import JudgeUnavailable, SketchesUnusable
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.ports.calls import Clock
 from concord_dissonance.ports.models import Council, FactModel, TextJudge
@@ -65,8 +65,8 @@ from concord_dissonance.usecases.triggers import Triggers
 if TYPE_CHECKING:
     from concord_models.chat import ChatModel
 
-START_ERRORS = (JudgeUnavailable,)
-"""Why a judge's model cannot be loaded; the text says what to do."""
+START_ERRORS = (JudgeUnavailable, SketchesUnusable)
+"""Why a judge's model cannot be loaded, or its file not be opened; the text says what to do."""
 PARSER = "PARSER"
 ALONE = "alone"
 """The holder of leases of a single process: after a restart it still has its leases."""
@@ -181,7 +181,8 @@ class DissonanceApp:
         )
 
     async def start(self) -> None:
-        """Begin to follow graph's changes; graph may start later."""
+        """Begin to follow graph's changes; graph may start later. Raises `SketchesUnusable`."""
+        await self._sketches.open()
         if why := missing():
             self._log.warning("English texts are not judged", reason=why)
         self.background.start("follow graph", self._follow.hear)

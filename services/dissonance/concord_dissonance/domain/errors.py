@@ -79,6 +79,10 @@ class JudgeUnavailable(DissonanceError):
     """A configured judge gives no usable answer."""
 
 
+class SketchesUnusable(DissonanceError):
+    """The file of sketches cannot be opened, or is another process's."""
+
+
 class NoPlace(DissonanceError):
     """As many suggestions as may wait in the space, wait."""
 
