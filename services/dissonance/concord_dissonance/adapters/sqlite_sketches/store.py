@@ -43,7 +43,7 @@ class SqliteSketches:
 
     async def open(self) -> None:
         """Open the file, which the first use does otherwise. Raises `SketchesUnusable`."""
-        await self._run(lambda _: None, None)
+        await self._thread.run(self._opened)
 
     async def get(self, space: str, ids: Collection[str]) -> Mapping[str, tuple[bytes, bytes]]:
         def work(db: sqlite3.Connection) -> dict[str, tuple[bytes, bytes]]:
@@ -111,7 +111,7 @@ class SqliteSketches:
         try:
             with self._opened() as db:
                 return work(db)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, SketchesUnusable) as error:
             self._log.warning("sketches are not kept", reason=str(error))
             self._close()
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
