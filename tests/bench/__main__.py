@@ -37,6 +37,7 @@ from tests.bench import (
     rpc,
     searching,
     settling,
+    value_check,
     values_in_time,
 )
 from tests.bench.run import Bench, Run
@@ -61,6 +62,7 @@ BENCHES: Mapping[str, Bench] = {
     "rows": rows.bench,
     "settling": settling.bench,
     "search": searching.bench,
+    "value-check": value_check.bench,
     "importing": importing.bench,
     "beside": beside.bench,
     "residence": residence.bench,

@@ -28,7 +28,9 @@ class Examination:
     """The statements of a space, or of a part of it, and the results of their examination.
 
     `only`: pairs without any of these ids were judged before, and are passed over; None: all pairs
-    count. `findings` are complete once `Examine` has ended.
+    count. `again`: pairs of memories that are judged whether they are near or not, with the ids of
+    their conflicts; `not_found`: those of these ids that no judge finds. It and `findings` are
+    complete once `Examine` has ended.
     """
 
     space: str
@@ -36,8 +38,10 @@ class Examination:
     rules: Rules
     only: frozenset[str] | None = None
     is_dry: bool = False
+    again: Mapping[Pair, str] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
     findings: list[Finding] = field(default_factory=list)
+    not_found: list[str] = field(default_factory=list)
 
 
 class Examine:
@@ -64,6 +68,7 @@ class Examine:
         near = await self._workers.run(
             candidates.of_memories, memories, sketches, similar, exam.only
         )
+        near |= exam.again.keys()
         # Pairs of memories whose facts are compared as edges are not compared again as texts.
         near.difference_update(*(candidates.stated_by(pair, there) for pair in of_edges))
         if exam.only is not None:
@@ -79,6 +84,8 @@ class Examine:
             for pair, each in zip(chunk, await self._models(asking, sides, said), strict=True):
                 note(exam, *pair, each)
             yield min(1.0, (start + CHUNK) / len(pairs))
+        found = {candidates.pair_of(each.first.id, each.second.id) for each in exam.findings}
+        exam.not_found = [exam.again[each] for each in exam.again.keys() & near - found]
         exam.findings, left_out = await self._workers.run(
             without_templates, exam.findings, memories
         )

@@ -224,6 +224,7 @@ def index_status(found: Status) -> search_pb2.GetIndexStatusResponse:
         unconfirmed_erasures=len(found.state.unconfirmed),
         versions=[index_version(role, each) for role, each in found.versions.items()],
         models=[embedding_model(each) for each in found.models],
+        unread_texts=found.unread,
     )
 
 

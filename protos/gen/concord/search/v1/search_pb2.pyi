@@ -1357,6 +1357,7 @@ class GetIndexStatusResponse(_message.Message):
     UNCONFIRMED_ERASURES_FIELD_NUMBER: _builtins.int
     VERSIONS_FIELD_NUMBER: _builtins.int
     MODELS_FIELD_NUMBER: _builtins.int
+    UNREAD_TEXTS_FIELD_NUMBER: _builtins.int
     applied_seq: _builtins.int
     """The sequence number of the last applied change."""
     head_seq: _builtins.int
@@ -1370,6 +1371,10 @@ class GetIndexStatusResponse(_message.Message):
     unconfirmed_erasures: _builtins.int
     """How many erased memories no search finds any more, but have bytes left in the index's files: search has
     not confirmed their erasure yet.
+    """
+    unread_texts: _builtins.int
+    """How many changed texts dissonance has not read into frames yet; searches find them by their words all the
+    same. Absent when dissonance does not know or does not answer.
     """
     @_builtins.property
     def parked(self) -> _containers.RepeatedCompositeFieldContainer[Global___ParkedChange]:
@@ -1400,12 +1405,15 @@ class GetIndexStatusResponse(_message.Message):
         unconfirmed_erasures: _builtins.int = ...,
         versions: _abc.Iterable[Global___IndexVersion] | None = ...,
         models: _abc.Iterable[Global___EmbeddingModel] | None = ...,
+        unread_texts: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["model", b"model"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_unread_texts", b"_unread_texts", "model", b"model", "unread_texts", b"unread_texts"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_seq", b"applied_seq", "following", b"following", "head_seq", b"head_seq", "indexed_memories", b"indexed_memories", "model", b"model", "models", b"models", "parked", b"parked", "parked_changes", b"parked_changes", "unconfirmed_erasures", b"unconfirmed_erasures", "versions", b"versions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_unread_texts", b"_unread_texts", "applied_seq", b"applied_seq", "following", b"following", "head_seq", b"head_seq", "indexed_memories", b"indexed_memories", "model", b"model", "models", b"models", "parked", b"parked", "parked_changes", b"parked_changes", "unconfirmed_erasures", b"unconfirmed_erasures", "unread_texts", b"unread_texts", "versions", b"versions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__unread_texts: _TypeAlias = _typing.Literal["unread_texts"]  # noqa: Y015
+    _WhichOneofArgType__unread_texts: _TypeAlias = _typing.Literal["_unread_texts", b"_unread_texts"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__unread_texts) -> _WhichOneofReturnType__unread_texts | None: ...
 
 Global___GetIndexStatusResponse: _TypeAlias = GetIndexStatusResponse  # noqa: Y015
 
