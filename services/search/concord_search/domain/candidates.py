@@ -21,7 +21,7 @@ class Neighbour:
 
     fusion: Floats
     asks: Bools
-    items: Sequence[str]
+    items: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
