@@ -37,7 +37,7 @@ class Recall:
             return ""
         asked = {"query": event.prompt, "filter": self._allowed(event), "pageSize": _LOOKED_AT}
         reply = self._door.call(_SEARCH, {**asked, "peek": True})
-        results = [each for each in _items(reply, "results") if each.get("confidence") in SURE]
+        results = _sure(_items(reply, "results"))
         places = {_id(each): at for at, each in enumerate(_items(reply, "results"), 1)}
         head = f"{_DATA} State what is high; say what is medium with a caveat."
         page, shown = self._page(event, results, head, _of_result)
@@ -116,6 +116,14 @@ class Recall:
 
     def _may_surface(self, item: Found) -> bool:
         return self._imported or _memory(item).get("origin") not in UNASKED
+
+
+def _sure(results: Sequence[Found]) -> list[Found]:
+    """The HIGH ones; if there is none, the MEDIUM ones: beside what is sure they are noise."""
+    for band in SURE:
+        if found := [each for each in results if each.get("confidence") == band]:
+            return found
+    return []
 
 
 def _of_result(item: Found) -> tuple[str, str, list[str]]:
