@@ -11,13 +11,15 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-LIMIT = 1.0
-"""Seconds for an event that somebody waits for, from the start of the process's own code."""
+LIMIT, LEAST_LIMIT, MOST_LIMIT = 1.0, 0.05, 60.0
+"""Seconds for an event that somebody waits for, from the start of the process's own code; the least
+and the most that `--within` may say."""
 LIMIT_AFTERWARDS = 20.0
 """Seconds for what is stored after a session; nobody waits."""
 EVENTS = ("session-start", "prompt", "tool", "subagent-start", "session-end")
 USAGE = (
-    f"usage: concord-hook [--data FOLDER] [--space NAME] [--imported] {{{','.join(EVENTS)}}}\n\n"
+    "usage: concord-hook [--data FOLDER] [--space NAME] [--imported] [--within SECONDS]\n"
+    f"                    {{{','.join(EVENTS)}}}\n\n"
     "Reads a client's event as JSON; `concord hook install` sets it up.\n"
 )
 _BEGIN = time.monotonic()
@@ -34,18 +36,31 @@ class Options:
         """Raises `UsageError`."""
         self.data = self.space = self.event = ""
         self.imported = False
+        self.within = LIMIT
         given = iter(arguments)
         for each in given:
             if each == "--imported":
                 self.imported = True
             elif each in ("--data", "--space"):
                 setattr(self, each[2:], next(given, ""))
+            elif each == "--within":
+                self.within = _seconds(next(given, ""))
             elif each in EVENTS and not self.event:
                 self.event = each
             else:
                 raise UsageError(each)
         if not self.event:
             raise UsageError("no event")
+
+
+def _seconds(given: str) -> float:
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = 0.0
+    if not LEAST_LIMIT <= seconds <= MOST_LIMIT:
+        raise UsageError(f"--within takes {LEAST_LIMIT:g} to {MOST_LIMIT:g} seconds")
+    return seconds
 
 
 def main() -> int:
@@ -60,7 +75,7 @@ def main() -> int:
     try:
         options = Options(sys.argv[1:])
         event = options.event
-        limit = LIMIT
+        limit = options.within
         if event == "session-end":
             if os.fork():
                 return 0  # a client waits a second or so at its end, or not at all

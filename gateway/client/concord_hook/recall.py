@@ -99,7 +99,7 @@ class Recall:
         form: Callable[[Found], tuple[str, str, Sequence[str]]],
     ) -> tuple[str, list[str]]:
         """The text with the first of the items that the session has not seen, and their ids."""
-        fresh = self._state.claim(event.session, [_id(each) for each in found][:MOST_MEMORIES])
+        fresh = self._state.claim(event.session, [*filter(None, map(_id, found))][:MOST_MEMORIES])
         page = Page(MOST_TOKENS, head)
         shown = []
         for each in found:

@@ -64,6 +64,7 @@ class State:
     def clean(self) -> None:
         """Remove the files of sessions that ended long ago, and the oldest of too many."""
         oldest = time.time() - KEPT_SECONDS
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
         with os.scandir(self._folder) as entries:
             found = sorted(
                 (-entry.stat(follow_symlinks=False).st_mtime, entry.path)

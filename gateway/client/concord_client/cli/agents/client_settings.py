@@ -111,7 +111,7 @@ def changed(old: str, settings: Settings, command: str | None, without: Sequence
     }  # fmt: skip
     for event in dict.fromkeys((*hooks, *wanted)):
         _settle(hooks, event, wanted.get(event))
-    if not hooks and "hooks" not in found:
+    if not hooks and found.get("hooks") != {}:
         del made["hooks"]
     return old if made == found else _written(made, old)
 

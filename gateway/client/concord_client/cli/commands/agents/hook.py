@@ -15,6 +15,7 @@ from concord_client import private_files
 from concord_client.cli.agents.client_settings import CLIENTS, PROGRAM, changed
 from concord_client.cli.errors import CommandError
 from concord_client.cli.render.page import show, text
+from concord_client.cli.render.visible import visible
 from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
 from concord_client.credentials import DATA_VARIABLE, KEY_VARIABLE
 
@@ -75,7 +76,7 @@ def install(
         write_line(json.dumps(said, indent=2, ensure_ascii=False))
         return
     for line in lines:
-        show(text(line.rstrip("\n")))
+        write_line(visible(line.rstrip("\n")))
     show(text(_outcome(path, is_changed=new != old, written=yes)))
 
 
