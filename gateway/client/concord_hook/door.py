@@ -7,6 +7,7 @@ chunks. `http.client` alone takes 25 ms to import, of the 150 that a hook may ta
 import json
 import socket
 import time
+from collections.abc import Mapping
 
 from concord_hook.target import Target
 
@@ -88,6 +89,12 @@ class Door:
         if cert:
             context.load_cert_chain(cert, key or None)
         return context.wrap_socket(plain, server_hostname=self._host)
+
+
+def items(reply: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
+    """The objects in a list of a reply; none where it has no such list."""
+    found = reply.get(name)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def _code(content: bytes) -> str:

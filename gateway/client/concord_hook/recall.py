@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from concord_hook.door import Door
+from concord_hook.door import Door, items
 from concord_hook.event import Event
 from concord_hook.page import Page, one_line, quoted
 from concord_hook.state import State
@@ -37,8 +37,8 @@ class Recall:
             return ""
         asked = {"query": event.prompt, "filter": self._allowed(event), "pageSize": _LOOKED_AT}
         reply = self._door.call(_SEARCH, {**asked, "peek": True})
-        results = _sure(_items(reply, "results"))
-        places = {_id(each): at for at, each in enumerate(_items(reply, "results"), 1)}
+        results = _sure(items(reply, "results"))
+        places = {_id(each): at for at, each in enumerate(items(reply, "results"), 1)}
         head = f"{_DATA} State what is high; say what is medium with a caveat."
         page, shown = self._page(event, results, head, _of_result)
         if shown:
@@ -54,7 +54,7 @@ class Recall:
         reply = self._door.call(_SUGGEST, {**situation, "limit": 10})
         found = [
             each
-            for each in _items(reply, "suggestions")
+            for each in items(reply, "suggestions")
             if each.get("trigger") and self._may_surface(each)
         ]
         return self._page(event, found, _DATA, _of_suggestion)[0]
@@ -77,8 +77,8 @@ class Recall:
         reply = self._door.call(_BRIEFING, {})
         page = Page(limit, _DATA)
         for what, count, lines in (
-            ("proposal waits for consent", "pendingCount", _items(reply, "proposals")),
-            ("proposal waits for your review", "reviewCount", _items(reply, "reviews")),
+            ("proposal waits for consent", "pendingCount", items(reply, "proposals")),
+            ("proposal waits for your review", "reviewCount", items(reply, "reviews")),
         ):
             number = _number(reply.get(count))
             if number and page.add(f"{_counted(number, what)} (`concord review NUMBER`):"):
@@ -86,7 +86,7 @@ class Recall:
                     page.add(f"  #{_number(each.get('number'))}{_left(each)}: {_summary(each)}")
         conflicts = _number(reply.get("potentialCount")) + _number(reply.get("confirmedCount"))
         if conflicts and page.add(f"{_counted(conflicts, 'conflict is open')}:"):
-            for each in _items(reply, "conflicts"):
+            for each in items(reply, "conflicts"):
                 first, second = each.get("firstStatement"), each.get("secondStatement")
                 page.add(f'  "{one_line(first)}" against "{one_line(second)}"')
         return page
@@ -131,7 +131,7 @@ def _of_result(item: Found) -> tuple[str, str, list[str]]:
     below = [
         f"  ! {'perhaps ' if each.get('isTextFinding') else ''}disputed by "
         f"[memory:{one_line(each.get('otherId'))}]: {one_line(each.get('otherStatement'))[:200]}"
-        for each in _items(item, "potentialConflicts")[:2]
+        for each in items(item, "potentialConflicts")[:2]
     ]
     title = f"[memory:{_id(item)}] {band}; {one_line(item.get('provenance'))}".rstrip("; ")
     return title, quoted(_memory(item).get("content")), below
@@ -149,11 +149,6 @@ def _memory(item: Found) -> Found:
 
 def _id(item: Found) -> str:
     return one_line(_memory(item).get("id"))
-
-
-def _items(reply: Found, name: str) -> list[Found]:
-    found = reply.get(name)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def _number(value: object) -> int:

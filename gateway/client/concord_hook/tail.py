@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from concord_hook.door import Door
+from concord_hook.door import Door, items
 from concord_hook.event import Event
 from concord_hook.page import one_line
 from concord_hook.state import State
@@ -44,13 +44,16 @@ def keep(door: Door, state: State, event: Event) -> None:
         return
     sent = [_sent(each, event.session) for each in turns]
     identity = _digest("".join(str(each["externalId"]) for each in sent))
-    stored = door.call(
-        _APPEND, {"requestId": identity, "sessionId": event.session, "turns": sent}
-    ).get("turns")
-    said = [each for each in turns if each.by_user]
-    texts = [{"text": e.content, "speaker": e.speaker} | _timed(e) for e in said]
+    request = {"requestId": identity, "sessionId": event.session, "turns": sent}
+    ids = [str(each.get("id")) for each in items(door.call(_APPEND, request), "turns")]
+    said = {key: each for key, each in zip(ids, turns, strict=True) if each.by_user}
+    # What was offered at an earlier end of the session is not offered again.
+    fresh = state.claim(f"{event.session} offered", [*said])
+    if not fresh:
+        return
+    texts = [{"text": said[e].content, "speaker": said[e].speaker} | _timed(said[e]) for e in fresh]
     reply = door.call(_EXTRACT, {"texts": texts, "rulesOnly": True})
-    if offers := [*_offers(reply, turns, stored if isinstance(stored, list) else [])]:
+    if offers := [*_offers(items(reply, "candidates"), fresh)]:
         state.offer(offers[:MOST_OFFERED])
 
 
@@ -128,18 +131,14 @@ def _timed(turn: Turn) -> dict[str, object]:
     return {"time": turn.time} if turn.time else {}
 
 
-def _offers(reply: Line, turns: Sequence[Turn], stored: Sequence[object]) -> Iterator[str]:
+def _offers(candidates: Sequence[Line], ids: Sequence[str]) -> Iterator[str]:
     """A line for each fact that is sure, with the words and the turn that state it."""
-    places = [at for at, each in enumerate(turns) if each.by_user]
-    candidates = reply.get("candidates")
-    for each in candidates if isinstance(candidates, list) else ():
+    for each in candidates:
         fact, text = each.get("fact"), each.get("text", 0)
-        if not each.get("sure") or not isinstance(fact, dict) or not text < len(places):
-            continue
-        words = " ".join(one_line(fact.get(n))[:80] for n in ("subject", "relation", "object"))
-        turn = stored[places[text]] if places[text] < len(stored) else None
-        source = f" [memory:{one_line(turn.get('id'))}]" if isinstance(turn, dict) else ""
-        yield f'{words}: "{one_line(each.get("quote"))[:160]}"{source}'
+        if each.get("sure") and isinstance(fact, dict) and isinstance(text, int):
+            words = " ".join(one_line(fact.get(n))[:80] for n in ("subject", "relation", "object"))
+            quote = one_line(each.get("quote"))[:160]
+            yield f'{words}: "{quote}" [memory:{one_line(ids[text])}]'
 
 
 def _digest(text: str) -> str:
