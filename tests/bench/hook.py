@@ -1,17 +1,22 @@
 """What `concord-hook` puts before a model unasked, and how long a prompt waits for it.
 
 The prompts and memories in `hook_prompts` were written before the hook: `memories.tsv` (id, kind,
-date, content), `answered.tsv` (the memory that answers, the prompt) and `off_topic.txt`. Each
-prompt is one process on a system of `concord up`, in a session of its own.
+date, content), `answered.tsv` (the memory that answers, the prompt), `off_topic.txt`, and
+`near.txt`: prompts about the same work that no memory answers, which have no bar. Each prompt is
+one process on a system of `concord up`, in a session of its own. Between them runs an empty Python,
+whose time is the floor: a busy machine slows both, and processor time tells the cost there.
 """
 
 import json
+import os
+import resource
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from concord.graph.v1 import memory_pb2
 from concord.search.v1 import search_pb2
@@ -33,8 +38,9 @@ async def bench(run: Run) -> AsyncIterator[Row]:
     """Yields the time of a prompt, and how many prompts of each kind got which memories."""
     asked = _rows("answered.tsv")
     others = (PROMPTS / "off_topic.txt").read_text("utf-8").splitlines()
+    beside = (PROMPTS / "near.txt").read_text("utf-8").splitlines()
     if run.quick:
-        asked, others = asked[:20], others[:20]
+        asked, others, beside = asked[:20], others[:20], beside[:20]
     with spawned(run.folder / "data") as system:
         with system.client() as client:
             _fill(client)
@@ -42,11 +48,12 @@ async def bench(run: Run) -> AsyncIterator[Row]:
             _put(system, run.folder, prompt, "warm")
         off = [_put(system, run.folder, prompt, f"off-{at}") for at, prompt in enumerate(others)]
         answers = [_put(system, run.folder, each[1], each[0]) for each in asked]
-    said = [text for text, _ in answers]
+        near = [_put(system, run.folder, prompt, f"near-{at}") for at, prompt in enumerate(beside)]
+    said = [each.text for each in answers]
     right = [f"[memory:{answer}]" in text for (answer, _), text in zip(asked, said, strict=True)]
-    yield _time("a prompt, off topic", [took for _, took in off])
-    yield _time("a prompt that gets a memory", [took for text, took in answers if text])
-    injected = [prompt for prompt, (text, _) in zip(others, off, strict=True) if text]
+    yield _time("a prompt, off topic", off)
+    yield _time("a prompt that gets a memory", [each for each in answers if each.text])
+    injected = [prompt for prompt, each in zip(others, off, strict=True) if each.text]
     yield Row(
         f"injected, of {len(others)} off-topic prompts",
         "number",
@@ -67,6 +74,13 @@ async def bench(run: Run) -> AsyncIterator[Row]:
         f"{sum(text.count('[memory:') for text in said)} memories in all; "
         f"not: {[key for (key, _), met in zip(asked, right, strict=True) if not met]}",
     )
+    reached = [prompt for prompt, each in zip(beside, near, strict=True) if each.text]
+    yield Row(
+        f"injected, of {len(beside)} prompts near the topic",
+        "number",
+        (float(len(reached)),),
+        note="; ".join(reached),
+    )
 
 
 def _rows(name: str) -> list[list[str]]:
@@ -85,27 +99,61 @@ def _fill(client: Client) -> None:
     client.search.Search(search_pb2.SearchRequest(query="ferry", consistency=seen, peek=True))
 
 
-def _put(system: Spawned, folder: Path, prompt: str, session: str) -> tuple[str, float]:
-    """What the hook puts before the model, and the milliseconds from the process's start."""
+class Put(NamedTuple):
+    """What the hook put before the model, and milliseconds."""
+
+    text: str
+    took: float
+    """From the process's start to its end."""
+    floor: float
+    """Of an empty Python right after it."""
+    processor: float
+    """Of a processor, in the hook and in the system."""
+
+
+def _put(system: Spawned, folder: Path, prompt: str, session: str) -> Put:
     event = {"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": prompt}
     environ = {**system.environ, "XDG_STATE_HOME": str(folder / "state")}
+    before = _processor(system)
+    printed, took = _timed(COMMAND, json.dumps(event).encode(), environ)
+    spent = _processor(system) - before
+    _, floor = _timed((sys.executable, "-c", "pass"), b"", environ)
+    reply = json.loads(printed) if printed else {}
+    text = str(reply.get("hookSpecificOutput", {}).get("additionalContext", ""))
+    return Put(text, took, floor, spent)
+
+
+def _processor(system: Spawned) -> float:
+    """Milliseconds of a processor so far, of processes that ended and of the system (Linux)."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    threads = Path(f"/proc/{system.process.pid}/task").iterdir()
+    clocks = [each.joinpath("schedstat").read_text("ascii").split()[0] for each in threads]
+    return (ended.ru_utime + ended.ru_stime) * 1e3 + sum(map(int, clocks)) / 1e6
+
+
+def _timed(command: Sequence[str], said: bytes, environ: Mapping[str, str]) -> tuple[bytes, float]:
     begin = time.perf_counter()
-    ended = subprocess.run(
-        COMMAND, input=json.dumps(event).encode(), env=environ, capture_output=True, check=True
-    )
-    took = (time.perf_counter() - begin) * 1e3
-    reply = json.loads(ended.stdout) if ended.stdout else {}
-    return reply.get("hookSpecificOutput", {}).get("additionalContext", ""), took
+    ended = subprocess.run(command, input=said, env=environ, capture_output=True, check=True)
+    return ended.stdout, (time.perf_counter() - begin) * 1e3
 
 
-def _time(what: str, taken: Sequence[float]) -> Row:
-    ordered = sorted(taken)
-    p95 = ordered[min(int(len(ordered) * 0.95), len(ordered) - 1)] if ordered else 0.0
-    middle = ordered[len(ordered) // 2] if ordered else 0.0
+def _time(what: str, put: Sequence[Put]) -> Row:
+    middle, late = _percentiles([each.took for each in put])
+    least, late_floor = _percentiles([each.floor for each in put])
+    spent, _ = _percentiles([each.processor for each in put])
     return Row(
         f"{what}, p95 from process start",
         "ms",
-        (p95,),
+        (late,),
+        (late_floor,),
+        "`python -c pass`, between the prompts",
         bar=Bar(MOST_MILLISECONDS),
-        note=f"p50 {middle:.0f} ms, {len(ordered)} prompts",
+        note=f"p50 {middle:.0f} ms, of the floor {least:.0f} ms; processor time with the system's "
+        f"p50 {spent:.0f} ms; {len(put)} prompts; load {os.getloadavg()[0]:.1f} on "
+        f"{os.cpu_count()} processors",
     )
+
+
+def _percentiles(taken: Sequence[float]) -> tuple[float, float]:
+    ordered = sorted(taken) or [0.0]
+    return ordered[len(ordered) // 2], ordered[min(int(len(ordered) * 0.95), len(ordered) - 1)]
