@@ -247,3 +247,4 @@ def test_memories_of_the_session_itself_are_no_news(there: tuple[Hook, Say]) -> 
 
     assert len(listed.memories) == 1
     assert not hook.prompt(ASKED, "s1")
+    assert PORT in hook.prompt(ASKED, "another")

@@ -4,11 +4,12 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from concord_hook import state, target
 from concord_hook.door import MOST_BYTES, Door, DoorError
 from concord_hook.event import Event
 from concord_hook.target import Target
+from concord_testing.certificates import pair
 from concord_testing.command_line import CommandLine, Unique
 from concord_testing.up_process import Spawned
 from hook_runs import COMMAND, Hook, dead_port, in_space, path
@@ -287,6 +289,32 @@ def test_a_reply_without_end_is_refused() -> None:
     for url in ("ftp://a", "127.0.0.1:1", "http://"):
         with pytest.raises(DoorError):
             Door(Target(url, "k", ("", "", "")), 0)
+
+
+def test_the_door_is_opened_over_tls(tmp_path: Path) -> None:
+    """S9 W6 With the authority and the certificate that the variables name, and not without."""
+    ca = pair(tmp_path, "ca")
+    theirs, ours = pair(tmp_path, "server", ca), pair(tmp_path, "caller", ca)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(ca.cert_file))
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_cert_chain(theirs.cert_file, theirs.key_file)
+
+    def answer(connection: socket.socket) -> None:
+        with suppress(OSError), context.wrap_socket(connection, server_side=True) as secured:
+            saying(b'HTTP/1.1 200 OK\r\n\r\n{"a": 1}')(secured)
+
+    with server(answer) as environ:
+        url = environ["CONCORD_HTTP_URL"].replace("http://127.0.0.1", "https://localhost")
+        for known in ("", str(ca.cert_file)):
+            door = Door(
+                Target(url, "k", (known, str(ours.cert_file), str(ours.key_file))),
+                time.monotonic() + 20,
+            )
+            if known:
+                assert door.call("a.B/C", {}) == {"a": 1}
+            else:
+                with pytest.raises(ssl.SSLCertVerificationError):
+                    door.call("a.B/C", {})
 
 
 @pytest.mark.parametrize("space", ["", "default", "demo"])

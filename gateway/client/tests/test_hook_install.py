@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from concord_client.cli.agents.client_settings import CLIENTS
+from concord_client.cli.commands.agents.hook import _write
+from concord_client.cli.errors import CommandError
 from concord_hook.__main__ import EVENTS
 from concord_testing.command_line import CommandLine
 
@@ -107,6 +109,16 @@ def test_what_is_of_no_known_form_is_left_alone(
     assert refused.exit_code == 1
     assert "nothing was changed" in refused.stderr
     assert path.read_text() == content
+
+
+def test_what_changed_meanwhile_is_not_written_over(tmp_path: Path) -> None:
+    """S9 A client writes its settings, too."""
+    path = tmp_path / "settings.json"
+    path.write_text('{"new": 1}')
+
+    with pytest.raises(CommandError, match="changed meanwhile"):
+        _write(path, "{}", '{"hooks": {}}')
+    assert path.read_text() == '{"new": 1}'
 
 
 def test_a_linked_file_stays_linked(typed: CommandLine, tmp_path: Path) -> None:
