@@ -41,7 +41,7 @@ class Door:
 
         Raises `DoorError` for an error's status, OSError, and ValueError for what is no JSON.
         """
-        body = json.dumps(request).encode()
+        body = json.dumps(request, ensure_ascii=False).encode()
         head = (
             f"POST /{method} HTTP/1.0\r\nHost: {self._authority}\r\n"
             f"Authorization: Bearer {self._target.key}\r\nContent-Type: application/json\r\n"

@@ -71,28 +71,28 @@ class Event:
             return
         for name in _PATHS:
             if isinstance(given.get(name), str) and given[name]:
-                yield _clean(given[name]).replace("\n", " ").replace("\\", "/")
+                yield clean(given[name]).replace("\n", " ").replace("\\", "/")
         for value in (given.get("command"), given.get("input")):
             if isinstance(value, str):
-                yield from (_clean(path).strip() for path in _PATCHED.findall(value))
+                yield from (clean(path).strip() for path in _PATCHED.findall(value))
 
     def _errors(self) -> Iterator[str]:
         yield self._text("error")
         reply = self._fields.get("tool_response")
         if isinstance(reply, str):
-            yield _clean(reply)
+            yield clean(reply)
         if isinstance(reply, dict):
             for name in ("error", "stderr"):
                 value = reply.get(name)
                 if isinstance(value, dict):
                     value = value.get("message")
-                yield _clean(value) if isinstance(value, str) else ""
+                yield clean(value) if isinstance(value, str) else ""
 
     def _text(self, name: str) -> str:
         value = self._fields.get(name)
-        return _clean(value) if isinstance(value, str) else ""
+        return clean(value) if isinstance(value, str) else ""
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """The text without control characters, and with a mark for each half of a surrogate pair."""
     return _UNSEEN.sub(" ", text).encode("utf-8", "replace").decode()

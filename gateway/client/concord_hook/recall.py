@@ -65,8 +65,9 @@ class Recall:
         page = self._waiting(MOST_TOKENS)
         offers = self._state.offered() if event.session else []
         if offers and page.add("Said in the last session, stored as no fact: add what holds."):
-            for line in offers:
-                page.add(f"  {line}")
+            offers = [line for line in offers if not page.add(f"  {line}")]
+        if offers:
+            self._state.offer(offers)  # what had no room comes at the next start
         return page.text
 
     def subagent_start(self, _event: Event) -> str:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from concord_hook.door import Door, items
-from concord_hook.event import Event
+from concord_hook.event import Event, clean
 from concord_hook.page import one_line
 from concord_hook.state import State
 
@@ -19,7 +19,13 @@ MOST_TURNS = 40
 MOST_BYTES = 2 << 20
 """Of the file's end; of Gemini's file, which is one object, all."""
 MOST_CHARACTERS = 20_000
+MOST_SENT = 400 << 10
+"""Bytes of all turns: a door takes a megabyte, and JSON writes some characters as two."""
 MOST_OFFERED = 5
+MOST_READ = 4_000
+"""Characters of a turn from which facts are taken: what is longer was pasted."""
+_NOBODYS = ("isMeta", "isSidechain", "isCompactSummary")
+"""Claude Code's marks of what it put there itself, and of what a subagent said."""
 _APPEND = "concord.graph.v1.DialogueService/AppendDialogue"
 _EXTRACT = "concord.dissonance.v1.DissonanceService/ExtractFacts"
 
@@ -51,7 +57,7 @@ def keep(door: Door, state: State, event: Event) -> None:
     fresh = state.claim(f"{event.session} offered", [*said])
     if not fresh:
         return
-    texts = [{"text": said[e].content, "speaker": said[e].speaker} | _timed(said[e]) for e in fresh]
+    texts = [_said(said[each]) for each in fresh]
     reply = door.call(_EXTRACT, {"texts": texts, "rulesOnly": True})
     if offers := [*_offers(items(reply, "candidates"), fresh)]:
         state.offer(offers[:MOST_OFFERED])
@@ -59,16 +65,23 @@ def keep(door: Door, state: State, event: Event) -> None:
 
 def read(path: str) -> list[Turn]:
     """The last turns of a client's file; none where it is of no form that is known."""
-    size = os.stat(path).st_size
+    length = os.stat(path).st_size
     with open(path, "rb") as file:
         begin = file.read(1)
-        file.seek(max(size - MOST_BYTES, 0))
+        file.seek(max(length - MOST_BYTES, 0))
         raw = file.read(MOST_BYTES)
     lines = [*_lines(raw)] if begin == b"{" else []
-    if len(lines) <= 1 and size <= MOST_BYTES:
+    if len(lines) <= 1 and length <= MOST_BYTES:
         lines = [*_messages(raw)] or lines
     found = [turn for line in lines if (turn := _turn(line)) and turn.content]
-    return found[-MOST_TURNS:]
+    kept: list[Turn] = []
+    size = 0
+    for turn in reversed(found[-MOST_TURNS:]):
+        size += len(turn.content.encode())
+        if size > MOST_SENT:
+            break
+        kept.append(turn)
+    return kept[::-1]
 
 
 def _lines(raw: bytes) -> Iterator[Line]:
@@ -93,7 +106,7 @@ def _messages(raw: bytes) -> Iterator[Line]:
 def _turn(line: Line) -> Turn | None:
     """A line's turn, if somebody said it: of Claude Code, Codex or Gemini."""
     kind, payload = line.get("type"), line.get("payload")
-    if line.get("isMeta") or line.get("isSidechain"):
+    if any(line.get(name) for name in _NOBODYS):
         return None
     if kind == "event_msg" and isinstance(payload, dict):
         if payload.get("type") not in ("user_message", "agent_message"):
@@ -116,7 +129,7 @@ def _words(content: object) -> str:
         content = "\n".join(each for each in texts if _words(each))
     if not isinstance(content, str):
         return ""
-    words = content.encode("utf-8", "replace").decode().strip()
+    words = clean(content).strip()
     return "" if words.startswith("<") and words.endswith(">") else words
 
 
@@ -125,6 +138,10 @@ def _sent(turn: Turn, session: str) -> dict[str, object]:
     key = f"hook:{_digest(f'{session} {turn.speaker} {turn.key}')}"
     said = {"speaker": turn.speaker, "content": turn.content, "role": role, "externalId": key}
     return said | _timed(turn)
+
+
+def _said(turn: Turn) -> dict[str, object]:
+    return {"text": turn.content[:MOST_READ], "speaker": turn.speaker} | _timed(turn)
 
 
 def _timed(turn: Turn) -> dict[str, object]:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from concord.governance.v1 import access_pb2
 from concord.graph.v1 import memory_pb2, recall_pb2
 from concord_hook.page import BEGIN, END, Page, one_line, tokens
 from concord_testing.command_line import CommandLine, Unique
@@ -80,10 +81,20 @@ def test_what_was_imported_or_written_by_a_tool_does_not_come_up_unasked(
     say("import", str(tmp_path / "n.jsonl"))
     assert "imported" in say("search", ASKED)
 
+    made = say.concord.reply(
+        access_pb2.CreateKeyResponse, "--space", say.space, "key", "create", "--principal",
+        "robot", "--kind", "system", "--scopes", "read,write",
+    )  # fmt: skip
+    robot = CommandLine({**system.environ, "CONCORD_API_KEY": made.secret})
+    robot.done("add", "The test gateway of Lantern listens on port 8445.")
+
     assert not hook.prompt(ASKED)
+    assert not hook.prompt("Which port does the test gateway of Lantern listen on?")
     assert not hook("tool", "PreToolUse", tool_input={"file_path": "/a/b.py"})
     allowed = Hook(system.environ, hook.folder.parent.parent, *hook.options, "--imported")
     assert PORT in allowed.prompt(ASKED)
+    asked = "Which port does the test gateway of Lantern listen on?"
+    assert "8445" in allowed.prompt(asked, "s3")
     assert PORT in allowed("tool", "PreToolUse", "s2", tool_input={"file_path": "/a/b.py"})
 
 

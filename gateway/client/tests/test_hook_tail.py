@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from concord.graph.v1 import dialogue_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_hook.tail import MOST_TURNS, read
+from concord_hook import target
+from concord_hook.page import tokens
+from concord_hook.state import State
+from concord_hook.tail import MOST_SENT, MOST_TURNS, read
 from concord_testing.command_line import CommandLine, Unique
 from concord_testing.up_process import Spawned
 from hook_runs import Hook, Say, in_space
@@ -31,6 +34,7 @@ def claude(path: Path) -> None:
         {"type": "user", "message": {"content": [
             {"type": "tool_result", "content": "secret of a tool"}]}, "uuid": "c"},
         {"type": "assistant", "isSidechain": True, "message": {"content": "a subagent"}},
+        {"type": "user", "isCompactSummary": True, "message": {"content": "what was before"}},
     ]  # fmt: skip
     path.write_text("\n".join(map(json.dumps, lines)) + '\n{"type": "user", "mess')
 
@@ -140,18 +144,52 @@ def test_a_session_that_nobody_spoke_in_is_not_stored(
     assert not stored(say, "s1", 0)
 
 
+def test_what_is_offered_and_has_no_room_comes_later(
+    system: Spawned, concord: CommandLine, unique: Unique, tmp_path: Path
+) -> None:
+    """S9 A page holds some lines; none is lost, and none comes twice."""
+    hook, say = in_space(system, concord, unique("room"), tmp_path)
+    found = target.find(system.environ, say.space, "")
+    mine = State(str(hook.folder), f"{found.url} {found.key}")
+    lines = [f'Ada LIKES thing {at}: "{"word " * 60}"' for at in range(8)]
+    mine.offer(lines)
+
+    shown = []
+    for _ in range(4):
+        text = hook("session-start", "SessionStart")
+        assert tokens(text) <= 400
+        shown += [line.strip() for line in text.splitlines() if line.startswith("  Ada")]
+    assert shown == [line.strip() for line in lines]
+
+
+def test_control_characters_are_no_obstacle(
+    system: Spawned, concord: CommandLine, unique: Unique, tmp_path: Path
+) -> None:
+    """S9 A terminal's colours, and halves of characters, in what was typed."""
+    hook, say = in_space(system, concord, unique("signs"), tmp_path)
+    content = {"content": "red \x1b[31m and \x00 nothing \ud83d \u00fc"}
+    (tmp_path / "dialogue").write_text(json.dumps({"type": "user", "message": content}))
+
+    hook("session-end", "SessionEnd", transcript_path=str(tmp_path / "dialogue"))
+    (turn,) = stored(say, "s1", 1)
+    assert turn.content == "red  [31m and   nothing ? \u00fc"
+
+
 def test_only_the_end_of_a_long_dialogue_is_read(tmp_path: Path) -> None:
-    """S9 Forty turns of at most 20,000 characters, from the last two megabytes."""
+    """S9 Forty turns of at most 20,000 characters, 400 KiB in all, from the last two megabytes."""
     file = tmp_path / "long.jsonl"
     with file.open("w") as writing:
         for at in range(200):
-            content = {"content": f"{at} {'x' * 30_000}"}
+            content = {"content": f"{at} {'x' * (30_000 if at > 180 else 5_000)}"}
             writing.write(json.dumps({"type": "user", "message": content}) + "\n")
 
     turns = read(str(file))
-    assert len(turns) == MOST_TURNS
+    assert sum(len(each.content) for each in turns) <= MOST_SENT
+    assert 20 < len(turns) < MOST_TURNS
     assert turns[-1].content.startswith("199 ")
     assert max(len(each.content) for each in turns) == 20_000
+    file.write_text("\n".join([json.dumps({"type": "user", "message": {"content": "x"}})] * 90))
+    assert len(read(str(file))) == MOST_TURNS
 
 
 def test_the_hook_of_a_sessions_end_holds_nobody(system: Spawned, tmp_path: Path) -> None:
