@@ -1,5 +1,6 @@
 """`concord-hook`: what comes before a model unasked, and what does not."""
 
+import fcntl
 import json
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from concord.governance.v1 import access_pb2
 from concord.graph.v1 import memory_pb2, recall_pb2
 from concord_hook.page import BEGIN, END, Page, one_line, tokens
+from concord_hook.state import State
 from concord_testing.command_line import CommandLine, Unique
 from concord_testing.up_process import Spawned
 from hook_runs import Hook, Say, in_space
@@ -54,6 +56,22 @@ def test_a_session_gets_no_memory_twice(there: tuple[Hook, Say]) -> None:
         texts = [*pool.map(lambda _: hook.prompt(ASKED), range(4))]
     assert sum("[memory:port]" in each for each in texts) == 1
     assert "[memory:port]" in hook.prompt(ASKED, "another")
+
+
+def test_hooks_side_by_side_never_claim_the_same(tmp_path: Path) -> None:
+    """S9 Clients run tools at once: of eight claims of a memory one gets it, each time."""
+    mine = State(str(tmp_path), "key")
+    with ThreadPoolExecutor(8) as pool:
+        for at in range(100):
+            claims = pool.map(lambda _, at=at: mine.claim("s", [str(at)]), range(8))
+            assert sum(map(len, claims)) == 1
+        (file,) = tmp_path.iterdir()
+        with file.open() as held:
+            fcntl.flock(held, fcntl.LOCK_EX)  # another hook is in the midst of it
+            waiting = pool.submit(mine.claim, "s", ["new"])
+            with pytest.raises(TimeoutError):
+                waiting.result(0.5)
+        assert waiting.result(30) == ["new"]
 
 
 def test_what_a_killed_hook_left_half_written_is_no_obstacle(there: tuple[Hook, Say]) -> None:

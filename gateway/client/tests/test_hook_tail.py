@@ -9,9 +9,11 @@ import pytest
 from concord.graph.v1 import dialogue_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_hook import target
+from concord_hook.door import Door
+from concord_hook.event import Event
 from concord_hook.page import tokens
 from concord_hook.state import State
-from concord_hook.tail import MOST_SENT, MOST_TURNS, read
+from concord_hook.tail import MOST_SENT, MOST_TURNS, keep, read
 from concord_testing.command_line import CommandLine, Unique
 from concord_testing.up_process import Spawned
 from hook_runs import Hook, Say, in_space
@@ -117,6 +119,31 @@ def test_the_tail_is_stored_once_and_its_facts_are_offered(
     listed = concord.reply(memory_pb2.ListMemoriesResponse, "--space", say.space, "list")
     assert not [each for each in listed.memories if each.facts]
     assert not hook.log
+
+
+def test_a_fact_is_offered_once_however_often_its_session_ends(
+    system: Spawned, concord: CommandLine, unique: Unique, tmp_path: Path
+) -> None:
+    """S9 Sessions are resumed; what is new in one is offered then."""
+    hook, say = in_space(system, concord, unique("again"), tmp_path)
+    found = target.find(system.environ, say.space, "")
+    mine = State(str(hook.folder), "key")
+    event = Event(
+        json.dumps({"session_id": "s1", "transcript_path": str(tmp_path / "dialogue")}).encode()
+    )
+
+    def ended() -> list[str]:
+        keep(Door(found, time.monotonic() + 120), mine, event)
+        return mine.offered()
+
+    claude(tmp_path / "dialogue")
+    assert len(ended()) == 1
+    assert ended() == []
+    with (tmp_path / "dialogue").open("a") as file:
+        more = {"content": "Grace Hopper works for the navy."}
+        file.write("\n" + json.dumps({"type": "user", "message": more, "uuid": "z"}) + "\n")
+    (line,) = ended()
+    assert line.startswith("Grace Hopper EMPLOYER navy")
 
 
 def test_a_session_that_nobody_spoke_in_is_not_stored(
