@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from concord_chassis.server.workers import Workers
+from concord_reading.language import DEFAULT_LANGUAGE, language_of
+from concord_reading.reader import missing
 
 from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.domain import candidates
@@ -62,6 +64,9 @@ class Examine:
             (each for each in there.values() if each.side.kind is not Kind.EDGE),
             key=lambda each: each.id,
         )
+        if missing() and (unread := sum(map(_is_english, memories))):
+            exam.coverage.is_degraded = True
+            exam.coverage.skipped["PARSER_MISSING"] = unread
         of_edges = sorted(candidates.of_edges(edges, exam.rules))
         similar = await self._similar(exam, memories)
         sketches = await self._sketched(exam.space, memories, at_once=CHUNK)
@@ -122,6 +127,10 @@ class Examine:
         if missing := len(ids) - len(found):
             exam.coverage.skipped["NOT_INDEXED"] += missing
         return found
+
+
+def _is_english(statement: Statement) -> bool:
+    return language_of(statement.side.text) == DEFAULT_LANGUAGE
 
 
 def judged(pairs: Sequence[tuple[Side, Side]], rules: Rules) -> list[Verdict | Abstention]:

@@ -290,7 +290,8 @@ class Coverage(_message.Message):
 
     @_builtins.property
     def skipped(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """Pairs or statements that were not looked at, by reason, e.g. "SEARCH_UNAVAILABLE". Of memories that are episodic:
+        """Pairs or statements that were not looked at, by reason, e.g. "SEARCH_UNAVAILABLE", or
+        "PARSER_MISSING" (English texts, without the parser's files: the check is degraded). Of memories that are episodic:
         "TURN", "JOURNAL", "DATED_NOTE" (a date names it) or "LOG"; the facts that these state are compared all the same.
         """
 
