@@ -7,7 +7,6 @@ import pytest
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
-from concord_reading.reader import reader
 from dissonance_over_graph import ETERNAL, Dissonant, Run, Space, dissonant
 from google.protobuf.timestamp_pb2 import Timestamp
 from governed_world import DAY, World, request_id
@@ -250,27 +249,6 @@ async def test_a_dead_search_is_degraded_with_counts(live: World) -> None:
         assert check.status == pb.CHECK_STATUS_COMPLETE, "there is no memory to search for"
         again = await home.detect(full=False)
         assert again.summary.coverage.candidates, "a degraded check does not count as done"
-
-
-async def test_english_without_its_parser_is_degraded_and_read_again(
-    home: Space, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """D1 D4 Nobody reads a missing parser as "no conflicts"; once it is back, the same is found."""
-    for text in ("The gate is open for the trucks.", "The gate is closed for the trucks."):
-        await home.add(text)
-    await home.add("Der Hafen ist für die Lastwagen gesperrt.")
-    with monkeypatch.context() as without:
-        without.setattr("concord_dissonance.usecases.examine.missing", lambda: "no such wheel")
-        without.setattr("concord_dissonance.domain.sketch.missing", lambda: "no such wheel")
-        without.setattr("concord_reading.reader.parser", lambda: None)
-        lacking = await home.detect(full=False)
-    reader.cache_clear()  # as another process, which has the parser
-    found = await home.detect(full=False)
-
-    assert (lacking.summary.status, lacking.conflicts) == (pb.CHECK_STATUS_DEGRADED, [])
-    assert lacking.summary.coverage.skipped == {"PARSER_MISSING": 2}
-    assert found.summary.status == pb.CHECK_STATUS_COMPLETE
-    assert len(found.conflicts) == 1
 
 
 async def test_a_check_around_a_node_sees_its_statements_alone(home: Space) -> None:

@@ -8,6 +8,7 @@ from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.graph.v1 import memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_dissonance.usecases import follow
+from concord_reading.reader import reader
 from dissonance_over_graph import Space, dissonant
 from governed_world import World, eventually
 
@@ -139,3 +140,24 @@ async def test_what_somebody_decided_stays(live: World) -> None:
         assert decided == [found.id]
         assert still.id == other.id
         assert {*await there(home)} == {found.id, other.id}
+
+
+async def test_english_without_its_parser_is_degraded_and_read_again(
+    home: Space, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D1 D4 Nobody reads a missing parser as "no conflicts"; once it is back, the same is found."""
+    for text in ("The gate is open for the trucks.", "The gate is closed for the trucks."):
+        await home.add(text)
+    await home.add("Der Hafen ist für die Lastwagen gesperrt.")
+    with monkeypatch.context() as without:
+        without.setattr("concord_dissonance.usecases.examine.missing", lambda: "no such wheel")
+        without.setattr("concord_dissonance.domain.sketch.missing", lambda: "no such wheel")
+        without.setattr("concord_reading.reader.parser", lambda: None)
+        lacking = await home.detect(full=False)
+    reader.cache_clear()  # as another process, which has the parser
+    found = await home.detect(full=False)
+
+    assert (lacking.summary.status, lacking.conflicts) == (pb.CHECK_STATUS_DEGRADED, [])
+    assert lacking.summary.coverage.skipped == {"PARSER_MISSING": 2}
+    assert found.summary.status == pb.CHECK_STATUS_COMPLETE
+    assert len(found.conflicts) == 1
