@@ -21,7 +21,7 @@ from concord_reading.periods import (
     span_of,
     whole_days,
 )
-from concord_reading.time_words import FEW, Pattern, TimeWords, Word, longest
+from concord_reading.time_words import FEW, Pattern, TimeWords, Word, is_figure
 
 Found = tuple[Period | Recurring, int]
 """What is named, and the place behind its words."""
@@ -38,6 +38,8 @@ class Calendar:
         self.words = words
         self.known = known
         self.now = now
+        self._composed: dict[int, Found | None] = {}
+        self._single: dict[int, Found | None] = {}
         is_ahead = any(each.word in known.words["future"] for each in words)
         self.usual = Which.COMING if is_ahead else Which.LATEST
         """Which "March" is meant: the last one, or the coming one where something is planned."""
@@ -55,11 +57,16 @@ class Calendar:
 
     def composed(self, at: int) -> Found | None:
         """Return a period or what recurs, with the larger or finer one beside it."""
+        if at not in self._composed:
+            self._composed[at] = self._compose(at)
+        return self._composed[at]
+
+    def _compose(self, at: int) -> Found | None:
         found = self._one(at)
         while found is not None:
             what, end = found
             joint = self._skip(end, "joining", 2)
-            other = self._one(joint) if joint > end or self._is_beside(end) else None
+            other = self._one(joint)
             if other is None and joint > end:
                 other = self._one(end)
             both = _within(what, other[0]) if other is not None else None
@@ -71,7 +78,13 @@ class Calendar:
     # -- one of them
 
     def _one(self, at: int) -> Found | None:
-        if at >= len(self.words):
+        if at not in self._single:
+            self._single[at] = self._read(at) if at < len(self.words) else None
+        return self._single[at]
+
+    def _read(self, at: int) -> Found | None:
+        word = self.words[at].word
+        if word not in self.known.opening and not is_figure(word) and not word.isdecimal():
             return None
         readings = (self.from_table, self._figures, self._part, self._nth, self._turned,
                     self._rolling, self._date, self._quarter, self._named, self._year)  # fmt: skip
@@ -83,7 +96,10 @@ class Calendar:
     def from_table(self, at: int) -> Found | None:
         """Read the phrases that are so far from today."""
         best: Found | None = None
-        for first in (self._word(at), "n", "weekday"):
+        firsts = [self._word(at)]
+        if self.known.number(firsts[0]) is not None:
+            firsts.append("n")
+        for first in firsts:
             for pattern, away in self.known.table.get(first, ()):
                 bound = self._bound(pattern, at)
                 if bound is None or (best is not None and best[1] >= bound[0]):
@@ -183,7 +199,7 @@ class Calendar:
                 what = resolved
             if what.begin is None or what.end is None:
                 continue
-            return cut(what, self.now), whole[1]
+            return cut(what), whole[1]
         return None
 
     def _nth(self, at: int) -> Found | None:
@@ -203,6 +219,8 @@ class Calendar:
         if (whole := self.period(joint)) is None or whole[0].end is None:
             return None
         some = [*_parts_of(whole[0], unit or "", weekday)]
+        if ordinal is None:
+            some = [each for each in some if each.end and each.end <= whole[0].end]
         number = ordinal or len(some)
         return (some[number - 1], whole[1]) if 0 < number <= len(some) else None
 
@@ -259,17 +277,16 @@ class Calendar:
             if dated is not None and _is_day(dated[0]):
                 return dated
             return Recurring("day", weekday=weekday), at + 1
-        place, day = at, self._day(at)
+        place, day = at, self.day(at)
         if day is not None:
             place = at + 1 + (self._word(at + 1) in ("of", ","))
         month = self._month(place, has_day=day is not None)
         if month is None:
             return None
         place += 1
-        if self._word(place) == "." and self._is_beside(place):
-            place += 1
+        place += self._word(place) == "."
         if day is None:
-            day = self._day(place + (self._word(place) == "the"))
+            day = self.day(place + (self._word(place) == "the"))
             if day is not None:
                 place += 1 + (self._word(place) == "the")
         behind = place + (self._word(place) == ",")
@@ -292,7 +309,7 @@ class Calendar:
             before in self.known.words[name] for name in ("in", "last", "this", "next", "since")
         )
         is_named |= before in _LINKS | {"of", "and", "to", "-", "–", "bis", "und", "mid", ","}
-        is_named |= self._day(at + 1) is not None or self._figure_of_year(at + 1) is not None
+        is_named |= self.day(at + 1) is not None or self._figure_of_year(at + 1) is not None
         return month if is_named or self._is_late_capital(at) else None
 
     def _is_late_capital(self, at: int) -> bool:
@@ -300,12 +317,12 @@ class Calendar:
         word = self.words[at]
         return word.is_capital and at > 0 and word.word in ("march", "august")
 
-    def _day(self, at: int) -> int | None:
+    def day(self, at: int) -> int | None:
+        """Return the day of a month that a word names: "3", "3rd", "third"."""
         word = self._word(at)
         found = re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th|\.|te|ten|ter)?", word)
-        if found and 1 <= int(found[1]) <= 31:
-            return int(found[1])
-        return None
+        number = int(found[1]) if found else self._ordinal(at)
+        return number if number is not None and 1 <= number <= 31 else None
 
     def _figure_of_year(self, at: int) -> int | None:
         word = self._word(at)
@@ -381,15 +398,9 @@ class Calendar:
         return self._longer(at)
 
     def _longer(self, at: int) -> tuple[Recurring, int] | None:
-        names = {phrase[0]: [] for phrase in self.known.recurring if len(phrase) > 1}
-        for phrase in self.known.recurring:
-            if len(phrase) > 1:
-                names[phrase[0]].append(phrase)
-        length = longest(names, self.words, at)
-        if not length:
-            return None
+        length = self.known.length("recurring phrases", self.words, at)
         key = tuple(each.word for each in self.words[at : at + length])
-        return self.known.recurring[key], at + length
+        return (self.known.recurring[key], at + length) if length else None
 
     def _is_season(self, at: int) -> bool:
         """Whether a season is not what somebody or something does: "fall", "spring"."""
@@ -426,10 +437,6 @@ class Calendar:
             end += 1
         return end
 
-    def _is_beside(self, at: int) -> bool:
-        return 0 < at < len(self.words)
-
-
 _LINKS = frozenset(
     "since before after until till by between from during early late mid vor nach seit bis ab"
     " zwischen anfang mitte ende im".split()  # noqa: SIM905 - a word list reads as words
@@ -438,17 +445,13 @@ _GERMAN_PLURALS = frozenset({"tagen", "wochen", "monaten", "jahren", "stunden", 
 _TURNS = {"last": Which.LAST, "this": Which.THIS, "next": Which.NEXT}
 
 
-def _so_far(whole: Period, now: datetime) -> Period:
-    return whole
-
-
-_PARTS: dict[str, Callable[[Period, datetime], Period]] = {
-    "early phrases": lambda whole, _: whole.third(0),
-    "middle phrases": lambda whole, _: whole.third(1),
-    "late phrases": lambda whole, _: whole.third(2),
-    "former half phrases": lambda whole, _: whole.half(0),
-    "latter half phrases": lambda whole, _: whole.half(1),
-    "whole phrases": _so_far,
+_PARTS: dict[str, Callable[[Period], Period]] = {
+    "early phrases": lambda whole: whole.third(0),
+    "middle phrases": lambda whole: whole.third(1),
+    "late phrases": lambda whole: whole.third(2),
+    "former half phrases": lambda whole: whole.half(0),
+    "latter half phrases": lambda whole: whole.half(1),
+    "whole phrases": lambda whole: whole,
 }
 
 

@@ -54,9 +54,14 @@ def words_in(text: str) -> list[Word]:
     ]
 
 
+def is_figure(word: str) -> bool:
+    """Whether a word has the figures of a year, date, quarter or decade."""
+    return len(word) > 1 and (word[0].isdecimal() or (word[0] in "qh" and word[1:].isdecimal()))
+
+
 def _plain(spelt: str) -> str:
-    folded = fold(spelt)
-    return _POSSESSIVE.sub("", folded) or folded
+    folded = spelt.lower() if spelt.isascii() else fold(spelt)
+    return (_POSSESSIVE.sub("", folded) or folded) if "'" in folded or "’" in folded else folded
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,9 @@ class TimeWords:
     decades: Mapping[str, int]
     known: Lexicon
     telling: frozenset[str]
-    """Each time phrase has one of these, or a figure."""
+    """Each dated phrase has one of these, or a figure."""
+    opening: frozenset[str]
+    """Each phrase begins with one of these, or with a figure."""
 
     def number(self, word: str) -> tuple[int, int] | None:
         """Return the least and the largest number that a word may mean."""
@@ -128,24 +135,40 @@ def time_words(language: str) -> TimeWords:
         for names, year in [group.split("=")]
         for word in names.split("/")
     }
+    phrases = {n: _by_first(b.split(",")) for n, b in classes.items() if n.endswith("phrases")}
+    several = [phrase for phrase in recurring if len(phrase) > 1]
+    phrases["recurring phrases"] = {
+        first: [each for each in several if each[0] == first] for first, *_ in several
+    }
+    names = {*known.months, *known.weekdays, *decades, *units}
     telling = {
-        *units, *known.months, *known.weekdays, *decades, *words["undated"], *words["seasons"],
-        *(each for phrase in recurring for each in phrase[-1:]),
-        *(each for found in table.values() for phrase, _ in found for each in phrase[-1:]),
-        *words["anchors"], *(w for n in ("past phrases", "rolling phrases", "anchor phrases")
-                             for p in classes[n].split(",") for w in p.split()[:1]),
+        *names,
+        *(phrase[-1] for phrase in recurring),
+        *(phrase[-1] for found in table.values() for phrase, _ in found),
+        *(phrase[-1] for found in phrases["rolling phrases"].values() for phrase in found),
+    }
+    opening = {
+        *names, *table, *known.numbers, *known.ordinals, *(phrase[0] for phrase in recurring),
+        *(first for found in phrases.values() for first in found),
+        *(word for name in _OPENING for word in words[name]),
+        *(f"{word[:-1]}{end}" for word in known.ordinals if language == "de" for end in _CASES),
     }  # fmt: skip
     return TimeWords(
         language,
         words,
         table,
-        {n: _by_first(b.split(",")) for n, b in classes.items() if n.endswith("phrases")},
+        phrases,
         units,
         recurring,
         decades,
         known,
         frozenset(telling),
+        frozenset(opening),
     )
+
+
+_CASES = ("", "s", "n", "m")
+_OPENING = ("in", "article", "between", "last", "this", "next", "one", "few", "anchors", "undated")
 
 
 _GRAIN_OF = {

@@ -15,12 +15,14 @@ from enum import Enum
 
 from concord_reading.calendar_grammar import Calendar
 from concord_reading.periods import Period, Recurring, Which, beside, day_of, moved, span_of
-from concord_reading.time_words import TimeWords, Word, time_words, words_in
+from concord_reading.time_words import TimeWords, Word, is_figure, time_words, words_in
 from concord_reading.tokens import Span
 
 Micros = int
 """Microseconds since 1970-01-01 UTC."""
 LANGUAGES = ("en", "de")
+_LONGEST = 9
+"""So many words before its year or unit a phrase begins at most."""
 MOST = 5
 """So many phrases of a text are returned at most."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -78,11 +80,10 @@ class Window:
 
 def windows(text: str, today: Micros, language: str = "") -> list[Window]:
     """Return the times that a text names, in its order; `language`: "en", "de" or unknown."""
-    now = _datetime(today)
+    words, now = words_in(text), _datetime(today)
     read = [
-        [*_Reader(text, words, time_words(each), now).found()][:MOST] if words else []
+        [*_Reader(text, words, time_words(each), now).found()][:MOST]
         for each in ((language,) if language else LANGUAGES)
-        for words in [_telling(text, time_words(each))]
     ]
     return max(read, key=_worth)
 
@@ -120,14 +121,6 @@ def _worth(found: Sequence[Window]) -> tuple[int, int]:
     return sum(n for n, is_meant in zip(lengths, meant, strict=True) if is_meant), sum(lengths)
 
 
-def _telling(text: str, known: TimeWords) -> list[Word]:
-    """Return the words of a text if one of them may belong to a time, else none."""
-    words = words_in(text)
-    is_telling = any(w.word in known.telling or w.word[0].isdecimal() or
-                     w.word[:1] in "qh" and w.word[1:].isdecimal() for w in words)  # fmt: skip
-    return words if is_telling else []
-
-
 class _Reader:
     """Reads the times of one text in one language."""
 
@@ -137,20 +130,32 @@ class _Reader:
         self.known = known
         self.now = now
         self.calendar = Calendar(words, known, now)
+        self._near = self._telling()
+
+    def _telling(self) -> list[bool]:
+        """Return for each word whether a dated phrase may begin there."""
+        near, last = [False] * len(self.words), len(self.words) + _LONGEST
+        for at in range(len(self.words) - 1, -1, -1):
+            word = self.words[at].word
+            if word in self.known.telling or is_figure(word):
+                last = at
+            near[at] = last - at < _LONGEST
+        return near
 
     def found(self) -> Iterator[Window]:
         """Yield the times, from left to right, none within another."""
+        dated = (self._range, self._offset, self._linked, self._plain)
+        others = (self._beside_thing, self._past, self._unknown)
         at = 0
         while at < len(self.words):
-            for read in (self._range, self._offset, self._linked, self._plain, self._beside_thing,
-                         self._past, self._unknown):  # fmt: skip
-                if (made := read(at)) is not None:
-                    each, at = made
-                    if each is not None:
-                        yield each
-                    break
-            else:
-                at += 1
+            word = self.words[at].word
+            made = None
+            if word in self.known.opening or is_figure(word) or word.isdecimal():
+                readings = (*dated, *others) if self._near[at] else (self._offset, *others)
+                made = next((made for read in readings if (made := read(at)) is not None), None)
+            if made is not None and made[0] is not None:
+                yield made[0]
+            at = made[1] if made is not None else at + 1
 
     # -- dated
 
@@ -159,8 +164,8 @@ class _Reader:
         is_between = self._is(at, "between")
         begin = at + is_between
         one = self.calendar.composed(begin)
-        first_day = self._word(begin).rstrip(".")
-        if one is None and not (first_day.isdecimal() and len(first_day) <= 2):
+        first_day = self.calendar.day(begin)
+        if one is None and first_day is None:
             return None
         joint = one[1] if one else begin + 1
         if not self._is(joint, "and") or (not is_between and self._word(joint) in ("and", "und")):
@@ -169,20 +174,20 @@ class _Reader:
         if other is None:
             return self._same_month(at, one, joint)
         if one is None:
-            one = self._day_of(int(first_day), other[0]), joint
-        if one[0] is None:
-            return None
-        pair = self._joined(one[0], other[0])
+            first = self._day_of(first_day or 0, other[0])
+        else:
+            first = one[0]
+        pair = self._joined(first, other[0]) if first is not None else None
         return self._made(at, other[1], pair) if pair is not None else None
 
     def _same_month(
         self, at: int, one: tuple[Period | Recurring, int] | None, joint: int
     ) -> tuple[Window, int] | None:
         """Read "July 13-15"."""
-        day = self._word(joint + 1)
-        if one is None or one[0].grain != "day" or not day.isdecimal() or len(day) > 2:
+        day = self.calendar.day(joint + 1)
+        if one is None or one[0].grain != "day" or day is None:
             return None
-        last = self._day_of(int(day), one[0])
+        last = self._day_of(day, one[0])
         pair = self._joined(one[0], last) if last is not None else None
         return self._made(at, joint + 2, pair) if pair is not None else None
 
@@ -364,8 +369,16 @@ class _Reader:
     def _made(
         self, at: int, end: int, period: Period, relation: Relation = Relation.AT
     ) -> tuple[Window, int]:
+        end = self._behind_part_of_day(end)
         made = Window(relation=relation, fixed=period.fixed, **self._spelt(at, end))
         return replace(made, **_micros(period)), end
+
+    def _behind_part_of_day(self, at: int) -> int:
+        """Return the place behind the "morning" or "in the evening" of a day: days are whole."""
+        place = at
+        while place < at + 2 and (self._is(place, "in") or self._is(place, "article")):
+            place += 1
+        return place + 1 if self._is(place, "day parts") else at
 
     def _spelt(self, at: int, end: int) -> dict[str, object]:
         span = Span(self.words[at].start, self.words[end - 1].end)
