@@ -35,10 +35,10 @@ class Which(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A half-open span of time; `end` None: open. `fixed`: it does not depend on today."""
+    """A half-open span of time. `fixed`: it does not depend on today."""
 
-    begin: datetime | None
-    end: datetime | None
+    begin: datetime
+    end: datetime
     grain: str
     fixed: bool = False
 
@@ -51,12 +51,10 @@ class Period:
         return self._cut(number, 2)
 
     def _cut(self, number: int, parts: int) -> Period:
-        assert self.begin is not None and self.end is not None
         begin, end = self._edge(number, parts), self._edge(number + 1, parts)
         return replace(self, begin=begin, end=end)
 
     def _edge(self, number: int, parts: int) -> datetime:
-        assert self.begin is not None and self.end is not None
         if number == parts:
             return self.end
         months = (self.end.year - self.begin.year) * 12 + self.end.month - self.begin.month
@@ -85,25 +83,24 @@ class Recurring:
             return replace(found, fixed=False) if found else None
         some = [*self._around(day)]
         if which is Which.NEXT:
-            return next((each for each in some if each.begin and each.begin > day), None)
+            return next((each for each in some if each.begin > day), None)
         if which is Which.COMING:
-            return next((each for each in some if each.end and each.end > day), None)
+            return next((each for each in some if each.end > day), None)
         over = which is Which.LAST
-        past = [e for e in some if e.begin and e.end and (e.end if over else e.begin) <= day]
+        past = [e for e in some if (e.end if over else e.begin) <= day]
         return past[-1] if past else None
 
     def within(self, whole: Period) -> Period | None:
         """Return the first instance that begins within a period."""
-        if whole.begin is None or whole.end is None:
+        later = (each for each in self._around(whole.begin) if whole.begin <= each.begin)
+        found = next(later, None)
+        if found is None or found.begin >= whole.end:
             return None
-        found = [e for e in self._around(whole.begin) if e.begin and whole.begin <= e.begin]
-        if not found or found[0].begin is None or found[0].begin >= whole.end:
-            return None
-        return replace(found[0], fixed=whole.fixed)
+        return replace(found, fixed=whole.fixed)
 
     def since(self, begin: datetime) -> Period | None:
         """Return the first instance that is not over at an instant."""
-        return next((e for e in self._around(begin) if e.end and e.end > begin), None)
+        return next((each for each in self._around(begin) if each.end > begin), None)
 
     def _around(self, day: datetime) -> Iterator[Period]:
         """Yield the instances near a day, in order."""
@@ -159,14 +156,6 @@ def span_of(grain: str, away: int, now: datetime) -> Period:
     place = (day.year * 12 + day.month - 1) // months + away
     first = month_away(datetime(1, 1, 1, tzinfo=UTC), place * months - 12)
     return Period(first, month_away(first, months), grain)
-
-
-def beside(weekday: int, away: int, now: datetime) -> Period:
-    """Return the last (-1) or next (1) such weekday beside a day, or that of its week (0)."""
-    which = {-1: Which.LAST, 0: Which.THIS, 1: Which.NEXT}[away]
-    found = Recurring("day", weekday=weekday).resolved(which, now)
-    assert found is not None  # each week has one
-    return found
 
 
 def whole_days(year: int | None, month: int | None = None, day: int | None = None) -> Period | None:

@@ -107,9 +107,7 @@ def longest(phrases: Mapping[str, Sequence[Pattern]], words: Sequence[Word], at:
     found = 0
     for phrase in phrases.get(words[at].word, ()) if at < len(words) else ():
         here = words[at : at + len(phrase)]
-        if len(here) == len(phrase) and all(
-            w.word == p for w, p in zip(here, phrase, strict=True)
-        ):
+        if len(here) == len(phrase) and all(w.word == p for w, p in zip(here, phrase, strict=True)):
             found = max(found, len(phrase))
     return found
 
@@ -211,9 +209,7 @@ def _by_first(phrases: Sequence[str]) -> dict[str, list[Pattern]]:
     return found
 
 
-def _recurring(
-    classes: Mapping[str, str], known: Lexicon
-) -> Iterator[tuple[Pattern, Recurring]]:
+def _recurring(classes: Mapping[str, str], known: Lexicon) -> Iterator[tuple[Pattern, Recurring]]:
     for word, month in known.months.items():
         yield (word,), Recurring("month", month=month, months=1)
     for group, month in zip(classes["seasons"].split(), _SEASON_MONTHS, strict=True):

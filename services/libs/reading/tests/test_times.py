@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from concord_reading.times import Relation, Window, stated, window, windows
+from concord_reading.times import Relation, window, windows
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -15,7 +15,7 @@ def micros(day: str) -> int | None:
     return (datetime.fromisoformat(day).replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 
 
-TODAY = (micros("2024-05-15T12:00") or 0)
+TODAY = micros("2024-05-15T12:00") or 0
 
 DATED = """
 What did Ada say yesterday? | 2024-05-14 | 2024-05-15
@@ -119,6 +119,8 @@ Where did they live in the nineties? | 1990-01-01 | 2000-01-01
 Who came at Christmas? | 2023-12-24 | 2023-12-27
 Who came on New Year's Eve? | 2023-12-31 | 2024-01-01
 Who came two days after Christmas? | 2023-12-28 | 2023-12-29
+Where did Ada work before she moved in 2022? | - | 2022-01-01
+What did they see during their trip last year? | 2023-01-01 | 2024-01-01
 What did Ada do in September, before it rained? | 2023-09-01 | 2023-10-01
 Was hat Ada gestern gesagt? | 2024-05-14 | 2024-05-15
 Wer rief vorgestern an? | 2024-05-13 | 2024-05-14
@@ -231,6 +233,7 @@ Wie komme ich nach Bremen?
 
 
 def rows(table: str) -> list[list[str]]:
+    """The parts of each line of a table."""
     return [[part.strip() for part in line.split("|")] for line in table.strip().splitlines()]
 
 
@@ -245,9 +248,7 @@ def test_a_phrase_is_a_half_open_window(text: str, begin: str, end: str) -> None
 
 
 @pytest.mark.parametrize(("text", "relation", "anchor"), rows(BESIDE))
-def test_a_time_relative_to_a_thing_names_the_thing(
-    text: str, relation: str, anchor: str
-) -> None:
+def test_a_time_relative_to_a_thing_names_the_thing(text: str, relation: str, anchor: str) -> None:
     """S11: what a time is relative to is named, to be looked for."""
     found = window(text, TODAY)
 
