@@ -23,6 +23,10 @@ _ROLLING_DAYS = 30
 """Days that "recently" means."""
 
 
+DEEPEST = 6
+"""So many periods within one another are read: "the first day of the last week of May" has two."""
+
+
 class Calendar(CalendarNames):
     """The periods that the words of one text name, seen from an instant."""
 
@@ -31,6 +35,7 @@ class Calendar(CalendarNames):
         self.now = now
         self._composed: dict[int, Found | None] = {}
         self._single: dict[int, Found | None] = {}
+        self._depth = 0
         is_ahead = any(each.word in known.words["future"] for each in words)
         self.usual = Which.COMING if is_ahead else Which.LATEST
         """Which "March" is meant: the last one, or the coming one where something is planned."""
@@ -70,7 +75,11 @@ class Calendar(CalendarNames):
 
     def _one(self, at: int) -> Found | None:
         if at not in self._single:
-            self._single[at] = self._read(at) if at < len(self.words) else None
+            if self._depth == DEEPEST or at >= len(self.words):
+                return None
+            self._depth += 1
+            self._single[at] = self._read(at)
+            self._depth -= 1
         return self._single[at]
 
     def _read(self, at: int) -> Found | None:

@@ -53,7 +53,8 @@ class CalendarNames:
         weekday = self.known.known.weekdays.get(self.word(at), 0)
         if weekday:
             place = self.skip(at + 1, "joining", 2)
-            dated = self.date(place) or self.figures(place)
+            is_other = self.word(place) not in self.known.known.weekdays
+            dated = (self.date(place) if is_other else None) or self.figures(place)
             if dated is not None and _is_day(dated[0]):
                 return dated
             return Recurring("day", weekday=weekday), at + 1

@@ -240,9 +240,8 @@ class TimeReader:
     def _past(self, at: int) -> tuple[Window, int] | None:
         """Read "used to", "früher", and "before" at the end."""
         length = self.known.length("past phrases", self.words, at)
-        is_last = not any(each.word[0].isalnum() for each in self.words[at + 1 :])
-        if not length and self._word(at) == "before" and is_last:
-            length = 1
+        if not length and self._word(at) == "before":
+            length = not any(each.word[0].isalnum() for each in self.words[at + 1 : at + _LONGEST])
         is_use = self._word(at) == "used" and bool({self._word(at - 1), self._word(at - 2)} & _BE)
         if not length or is_use:  # "is Redis used to store"
             return None

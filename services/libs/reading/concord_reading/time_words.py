@@ -138,7 +138,7 @@ def time_words(language: str) -> TimeWords:
     phrases["recurring phrases"] = {
         first: [each for each in several if each[0] == first] for first, *_ in several
     }
-    names = {*known.months, *known.weekdays, *decades, *units}
+    names = {*known.months} - {"-"} | {*known.weekdays, *decades, *units}
     telling = {
         *names,
         *(phrase[-1] for phrase in recurring),
@@ -211,6 +211,8 @@ def _by_first(phrases: Sequence[str]) -> dict[str, list[Pattern]]:
 
 def _recurring(classes: Mapping[str, str], known: Lexicon) -> Iterator[tuple[Pattern, Recurring]]:
     for word, month in known.months.items():
+        if word == "-":  # in place of a short name
+            continue
         yield (word,), Recurring("month", month=month, months=1)
     for group, month in zip(classes["seasons"].split(), _SEASON_MONTHS, strict=True):
         for word in group.split("/"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 
 from concord_reading.calendar_grammar import Calendar
 from concord_reading.periods import Period, Recurring
@@ -21,15 +22,17 @@ from concord_reading.tokens import Span
 __all__ = ["Micros", "Relation", "Window", "phrases_away", "stated", "window", "windows"]
 
 LANGUAGES = ("en", "de")
-MOST = 5
+MOST = 20
 """So many phrases of a text are returned at most."""
+MOST_CHARACTERS = 4_000
+"""A text is read no further."""
 
 
 def windows(text: str, today: Micros, language: str = "") -> list[Window]:
     """Return the times that a text names, in its order; `language`: "en", "de" or unknown."""
-    words, now = words_in(text), datetime_of(today)
+    words, now = words_in(text[:MOST_CHARACTERS]), datetime_of(today)
     read = [
-        [*TimeReader(text, words, time_words(each), now).found()][:MOST]
+        [*islice(TimeReader(text, words, time_words(each), now).found(), MOST)]
         for each in ((language,) if language else LANGUAGES)
     ]
     return max(read, key=_worth)

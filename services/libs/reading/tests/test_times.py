@@ -1,9 +1,10 @@
 """Phrases that name a time, as windows of days; asked on Wednesday, 15 May 2024, at noon."""
 
 from datetime import UTC, datetime, timedelta
+from time import perf_counter
 
 import pytest
-from concord_reading.times import Relation, window, windows
+from concord_reading.times import MOST, Relation, window, windows
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -272,6 +273,18 @@ def test_a_time_that_is_not_understood_is_not_dropped(text: str, phrase: str) ->
 
     assert found is not None
     assert (found.is_dated, found.phrase) == (False, phrase)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["monday ", "the first week of ", "the week of may ", "before ", "1 ", "- ", "in the ", "3. "],
+)
+def test_no_text_costs_much_or_fails(words: str) -> None:
+    """S11: however often phrases stand within one another, a text is read in bounded time."""
+    begun = perf_counter()
+
+    assert len(windows(words * 50_000, TODAY)) <= MOST
+    assert perf_counter() - begun < 5
 
 
 @pytest.mark.parametrize("text", NONE.strip().splitlines())
