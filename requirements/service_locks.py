@@ -97,7 +97,10 @@ def _read(name: str) -> str:
 
 def _declared(name: str) -> list[Requirement]:
     if name in folders():
-        declared: list[str] = _project(folders()[name] / "pyproject.toml")["dependencies"]
+        project = _project(folders()[name] / "pyproject.toml")
+        declared: list[str] = list(project["dependencies"])
+        for extra, more in project.get("optional-dependencies", {}).items():
+            declared += [f'{each}; extra == "{extra}"' for each in more]
     else:
         declared = requires(name) or []
     return [Requirement(each) for each in declared]

@@ -38,6 +38,7 @@ from tests.bench import (
     rpc,
     searching,
     settling,
+    time_phrases,
     value_check,
     values_in_time,
 )
@@ -78,6 +79,7 @@ BENCHES: Mapping[str, Bench] = {
     "retrieval": retrieval.bench,
     "packs": packs.bench,
     "confidence": confidence.bench,
+    "time-phrases": time_phrases.bench,
     "audit": audit_log.bench,
     "dissonance-candidates": dissonance_candidates.bench,
     "dissonance-cost": dissonance_cost.bench,

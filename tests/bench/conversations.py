@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ class Turn:
     speaker: str
     text: str
     role: TurnRole.ValueType = TURN_ROLE_PERSON
+    day: str = ""
+    """When it was said, as an ISO date; empty where the data has no such date."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,14 @@ class Collection:
             found[turn.conversation].append(turn)
         return found
 
+    def today(self, conversation: str) -> int | None:
+        """A conversation's end, by which its questions are read, in microseconds; None: unknown."""
+        days = [each.day for each in self.turns if each.conversation == conversation and each.day]
+        if not days:
+            return None
+        end = datetime.fromisoformat(max(days)).replace(tzinfo=UTC)
+        return int(end.timestamp()) * 1_000_000
+
 
 def locomo(folder: Path) -> Collection:
     """The dialogues between two friends, in sessions."""
@@ -59,6 +70,7 @@ def locomo(folder: Path) -> Collection:
             session=line["session"],
             speaker=line["speaker"],
             text=_text(line["speaker"], line["time"][:10], line["text"], line["image_caption"]),
+            day=line["time"][:10],
         )
         for line in records(folder / "turns.jsonl")
     ]
@@ -85,6 +97,7 @@ def beam(folder: Path) -> Collection:
             speaker=line["role"],
             text=_text(line["role"], line["time_anchor"], line["text"], None),
             role=TurnRole.Value(f"TURN_ROLE_{line['role'].upper()}"),
+            day=_iso(line["time_anchor"]),
         )
         for line in records(folder / "turns.jsonl")
     ]
@@ -99,6 +112,11 @@ def beam(folder: Path) -> Collection:
         if line["gold_ids"]
     ]
     return Collection(turns, questions)
+
+
+def _iso(anchor: str | None) -> str:
+    """The ISO date of "April-05-2024"."""
+    return datetime.strptime(anchor, "%B-%d-%Y").date().isoformat() if anchor else ""  # noqa: DTZ007
 
 
 def _text(speaker: str, date: str | None, text: str, caption: str | None) -> str:

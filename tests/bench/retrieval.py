@@ -85,7 +85,7 @@ async def _through_search(
 ) -> Row:
     ours, words, dense = [
         _mean(await _scored(collection, asked))
-        for asked in (_search(system), branches.words, branches.dense)
+        for asked in (_search(system, collection), branches.words, branches.dense)
     ]
     return Row(
         f"{name} {len(collection.questions)} questions",
@@ -131,10 +131,14 @@ def memory_of(turn: Turn) -> Memory:
     )
 
 
-def _search(system: Whole) -> Asked:
+def _search(system: Whole, collection: Collection) -> Asked:
+    ends = {each: collection.today(each) for each in collection.conversations}
+
     async def asked(question: Question) -> Sequence[str]:
         channel = system.search.serving.channel(agent(question.conversation))
         request = SearchRequest(query=question.text, page_size=TOP, peek=True)
+        if (end := ends[question.conversation]) is not None:
+            request.today.FromMicroseconds(end)
         reply = await SearchServiceStub(channel).Search(request)
         return [result.memory.external_id for result in reply.results]
 

@@ -293,7 +293,7 @@ async def test_a_memory_states_the_facts_of_its_text(system: Running) -> None:
 
 
 async def test_a_history_can_be_asked_for(system: Running) -> None:
-    """S5 T4 The advice about a question for the past names what the tool can do."""
+    """S11 T4 A question for the past finds what held then, and the advice names its time."""
     async with over_http(system) as agent:
         old = told(await agent.call_tool("add_memory", {"content": "Our depot is in Hamburg"}))
         by = {"content": "Our depot is in Bremen", "supersedes": [old["id"]]}
@@ -302,8 +302,8 @@ async def test_a_history_can_be_asked_for(system: Running) -> None:
         now = told(await agent.call_tool("search_memories", asked))
         chain = told(await agent.call_tool("search_memories", asked | {"history": True}))
 
-    assert [each["id"] for each in now["results"]] == [new["id"]]
-    assert now["advice"][-1].endswith("search in history mode.")
+    assert [each["id"] for each in now["results"]] == [old["id"]]
+    assert now["advice"][-1].endswith('Ranked by time: "before".')
     assert [each["id"] for each in chain["results"]] == [old["id"], new["id"]]
 
 

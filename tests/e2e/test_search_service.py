@@ -146,7 +146,8 @@ async def test_of_two_results_in_conflict_one_is_preferred(running: TwoServers) 
     assert ids(both) == ["nine", "ten"]
     assert both.next_action == search_pb2.NEXT_ACTION_PREFER
     assert both.preferred_memory_id == "ten"
-    assert both.stac_lines[-1] == "Next: prefer ten, and say that nine conflicts with it."
+    said = "Next: prefer ten, and say that nine conflicts with it."
+    assert both.stac_lines[-1] == f'{said} Times not used: "morning".'
     assert ids(alone) == ["ten"]
     assert alone.next_action == search_pb2.NEXT_ACTION_CAVEAT
     assert "nine conflicts with it" in alone.stac_lines[-1]

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from concord.type.v1 import type_pb2
 from concord_concepts import extract, normalise
+from concord_reading.times import windows
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.domain.candidates import Bools, Candidates
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
@@ -16,6 +17,7 @@ from concord_search.domain.signals import QueryFacts
 from concord_search.domain.speech import Asked
 from concord_search.ports.embedder import Embedder, Vector, Vectors
 from concord_search.ports.index import Batch, Question
+from concord_search.usecases.asked_times import asked_times
 from concord_testing.embedders import ready
 
 from tests.bench.conversations import Collection, Turn
@@ -125,7 +127,8 @@ async def _asked(collection: Collection, index: EdgeIndex, embedder: Embedder) -
     for question in collection.questions:
         vector = await embedder.embed_query(question.text)
         for space in (*names, ALL):
-            asked = await _ask(index, embedder, question, vector, space)
+            today = collection.today(question.conversation)
+            asked = await _ask(index, embedder, question, vector, space, today=today)
             if space == ALL:
                 samples.together.append(asked)
             elif space == question.conversation:
@@ -136,15 +139,23 @@ async def _asked(collection: Collection, index: EdgeIndex, embedder: Embedder) -
 
 
 async def _ask(
-    index: EdgeIndex, embedder: Embedder, wanted: Wanted, vector: Vector, space: str
+    index: EdgeIndex,
+    embedder: Embedder,
+    wanted: Wanted,
+    vector: Vector,
+    space: str,
+    *,
+    today: int | None,
 ) -> Sample:
     concepts = tuple(dict.fromkeys(filter(None, map(normalise, extract(wanted.text)))))
     now = START + 1_000_000_000
     scope = Scope(now, Superseded.EXCLUDE, MemoryFilter())
-    question = Question(ready(vector), wanted.text, scope, embedder.model, concepts)
+    named = windows(wanted.text, now if today is None else today)
+    times = asked_times(named, {}, no_window=False)
+    question = Question(ready(vector), wanted.text, scope, embedder.model, concepts, times=times)
     found = await index.ask(space, question)
     evidence = {key.replace(":", ".") for key in wanted.evidence}
     ids = [index.id_of(space, item) for item in found.items]
-    facts = QueryFacts(now, False, bool(concepts), asked=Asked.by(wanted.text))
+    facts = QueryFacts(now, False, bool(concepts), asked=Asked.by(wanted.text), within=times.within)
     right = np.array([each in evidence for each in ids], dtype=np.bool_)
     return Sample(wanted.conversation, space, facts, found, right, len(evidence))

@@ -15,6 +15,7 @@ CHOSEN = {
     "coactivation": 0.15,
     "authority": 0.03,
     "temporal": 0.03,
+    "window": 0.10,
     "head_of_chain": 0.05,
 }
 """What the data cannot tell: beside fitted weights that sum to 1. Reading must not lift by much

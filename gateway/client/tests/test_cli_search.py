@@ -73,6 +73,25 @@ def test_all_and_history_show_what_was_replaced(concord: CommandLine, notes: Not
     assert "superseded from" in concord.done("search", notes.word, "--all")
 
 
+def test_times_of_a_query_are_shown_and_taken_off(concord: CommandLine, unique: Unique) -> None:
+    """S11 What held then is first, with when it ended; `--today` and `--no-window` act."""
+    old, new = unique("old"), unique("new")
+    concord.done("add", f"The {old} club meets at Moe's", "--id", old, "--valid-from", "2020-01-01")
+    options = ("--id", new, "--supersedes", old, "--valid-from", "2022-01-01")
+    added = concord.reply(AddMemoryResponse, "add", f"The {old} club meets at Ann's", *options)
+    query = f"Where did the {old} club meet last year?"
+    asked = ("search", query, "--fresh", added.token, "--today", "2022-05-01")
+
+    then, off = (concord.reply(SearchResponse, *asked, *more) for more in ((), ("--no-window",)))
+
+    assert [each.memory.id for each in then.results][:2] == [old, new]
+    assert old not in [each.memory.id for each in off.results]
+    page = concord.done(*asked)
+    assert '"last year": from 2021-01-01 until before 2022-01-01' in page
+    assert "from 2020-01-01 until 2022-01-01" in page
+    assert "but not used" in concord.done(*asked, "--no-window")
+
+
 def test_filters_choose(concord: CommandLine, notes: Notes) -> None:
     """S2 Kind, domain and tags; every tag must match."""
     assert found(concord, notes, "--kind", "plan") == [notes.plan]

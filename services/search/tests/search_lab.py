@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from concord.type.v1 import type_pb2
 from concord_chassis.observe.log import json_lines
 from concord_concepts import extract
@@ -13,7 +14,8 @@ from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.bootstrap import index_at
 from concord_search.config import read_qdrant
-from concord_search.domain.candidates import Candidates
+from concord_search.domain.candidates import Candidates, Neighbour
+from concord_search.domain.candidates import Talk as TurnColumns
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState
@@ -80,6 +82,59 @@ def make_index(root: Path, *models: EmbeddingModel, **options: Any) -> Index:
     if (qdrant := read_qdrant(os.environ)) is not None:
         return index_at(root, qdrant, models)
     return PartVersions(EdgeIndex(root, *models, **options), root / "versions.json")
+
+
+def talk(count: int = 1, **columns: object) -> TurnColumns:
+    """No conversation but for the columns given."""
+    zeros, no = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.bool_)
+    nobody = Neighbour(np.zeros(count), no, [""] * count)
+    plain: dict[str, object] = {
+        "kind": zeros,
+        "session": zeros,
+        "speaker_named": no,
+        "asks": no,
+        "says_when": no,
+        "window": np.ones((count, 2), dtype=np.bool_),
+        "before": nobody,
+        "after": nobody,
+    }
+    return TurnColumns(**(plain | columns))  # type: ignore[arg-type] # columns by name
+
+
+def candidates(count: int = 1, **columns: object) -> Candidates:
+    """Candidates that are ordinary but for the columns given."""
+    ones = np.ones(count)
+    zeros = np.zeros(count, dtype=np.int64)
+    plain: dict[str, object] = {
+        "items": [f"item-{at}" for at in range(count)],
+        "seqs": zeros + 1,
+        "cosine": ones * 0.5,
+        "lexical": ones,
+        "fusion": ones,
+        "domain_match": ones,
+        "shared_concepts": zeros + 1,
+        "all_concepts": zeros + 2,
+        "importance": ones * 0.6,
+        "access_count": zeros,
+        "last_access": zeros + START,
+        "created": zeros + START,
+        "valid_from": zeros + START,
+        "held_until": zeros + NEVER,
+        "names_from": zeros,
+        "names_until": zeros,
+        "coactivation": ones * np.nan,
+        "is_head": zeros.astype(np.bool_),
+        "is_edge": zeros.astype(np.bool_),
+        "holds": np.ones((count, 2), dtype=np.bool_),
+        "term_weights": np.array([1.0, 3.0]),
+        "lengths": zeros + 8,
+        "talk": talk(count),
+    }
+    given_columns = {
+        name: value if name in {"items", "talk"} else np.asarray(value)
+        for name, value in columns.items()
+    }
+    return Candidates(**(plain | given_columns))  # type: ignore[arg-type] # columns by name
 
 
 class Lab:

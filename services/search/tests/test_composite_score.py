@@ -5,7 +5,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from concord_search.domain.candidates import Candidates, Neighbour, Talk
+from concord_search.domain.candidates import Neighbour
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.instants import DAY
 from concord_search.domain.memory import Talk as Kind
@@ -15,64 +15,16 @@ from concord_search.domain.signals import QueryFacts, Weights
 from concord_search.domain.speech import Asked
 from hypothesis import given
 from hypothesis import strategies as some
+from search_lab import candidates, talk
 
 NOW = 1_760_000_000_000_000
 EVERYTHING = QueryFacts(now=NOW, has_domain=True, has_concepts=True)
-
-
-def talk(count: int = 1, **columns: object) -> Talk:
-    """No conversation but for the columns given."""
-    zeros, no = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.bool_)
-    nobody = Neighbour(np.zeros(count), no)
-    plain: dict[str, object] = {
-        "kind": zeros,
-        "session": zeros,
-        "speaker_named": no,
-        "asks": no,
-        "says_when": no,
-        "window": np.ones((count, 2), dtype=np.bool_),
-        "before": nobody,
-        "after": nobody,
-    }
-    return Talk(**(plain | columns))  # type: ignore[arg-type] # columns by name
 
 
 def weighed(weights: Weights) -> Profiles:
     """Profiles that all have the same weights."""
     each = replace(shipped().plain, weights=weights)
     return Profiles(each, each, each)
-
-
-def candidates(count: int = 1, **columns: object) -> Candidates:
-    """Candidates that are ordinary but for the columns given."""
-    ones = np.ones(count)
-    zeros = np.zeros(count, dtype=np.int64)
-    plain: dict[str, object] = {
-        "items": [f"item-{at}" for at in range(count)],
-        "seqs": zeros + 1,
-        "cosine": ones * 0.5,
-        "lexical": ones,
-        "fusion": ones,
-        "domain_match": ones,
-        "shared_concepts": zeros + 1,
-        "all_concepts": zeros + 2,
-        "importance": ones * 0.6,
-        "access_count": zeros,
-        "last_access": zeros + NOW,
-        "valid_from": zeros + NOW,
-        "coactivation": ones * np.nan,
-        "is_head": zeros.astype(np.bool_),
-        "is_edge": zeros.astype(np.bool_),
-        "holds": np.ones((count, 2), dtype=np.bool_),
-        "term_weights": np.array([1.0, 3.0]),
-        "lengths": zeros + 8,
-        "talk": talk(count),
-    }
-    given_columns = {
-        name: value if name in {"items", "talk"} else np.asarray(value)
-        for name, value in columns.items()
-    }
-    return Candidates(**(plain | given_columns))  # type: ignore[arg-type] # columns by name
 
 
 def test_the_composite_is_the_weighted_mean_of_the_signals_that_spoke() -> None:
@@ -134,6 +86,7 @@ def test_no_score_leaves_its_range(
         (EVERYTHING, "context_window"),
         (EVERYTHING, "statement"),
         (EVERYTHING, "says_when"),
+        (EVERYTHING, "window"),
         (EVERYTHING, "head_of_chain"),
     ],
 )
@@ -181,8 +134,8 @@ def test_a_turn_is_ranked_by_what_is_said_beside_it() -> None:
         session=np.array([7, 8]),
         speaker_named=yes,
         window=np.array([[True, True], [False, True]]),
-        before=Neighbour(np.array([1.0, 0.0]), yes),
-        after=Neighbour(zeros, ~yes),
+        before=Neighbour(np.array([1.0, 0.0]), yes, ["", ""]),
+        after=Neighbour(zeros, ~yes, ["", ""]),
     )
     found = candidates(2, holds=[[False, True], [False, True]], talk=beside)
 

@@ -105,5 +105,6 @@ def test_the_default_weights_are_the_published_ones() -> None:
         "statement": 0.0,
         "says_when": 0.0,
         "length": 0.0,
+        "window": 0.10,
         "head_of_chain": 0.05,
     }

@@ -196,6 +196,6 @@ def test_a_file_of_another_format_is_not_read(tmp_path: Path) -> None:
     file.write(STAMP, Columns())
     assert file.read(STAMP) is not None
     path = tmp_path / "columns"
-    path.write_bytes(path.read_bytes().replace(b"concord-columns 2", b"concord-columns 1", 1))
+    path.write_bytes(path.read_bytes().replace(b"concord-columns 3", b"concord-columns 2", 1))
 
     assert file.read(STAMP) is None

@@ -84,6 +84,17 @@ def answer(read: search_pb2.SearchResponse) -> things.Answer:
         next_action=name_of(search_pb2.NextAction, read.next_action),
         index_incomplete=read.index_incomplete,
         context=read.context,
+        times=tuple(_time(each) for each in read.times),
+    )
+
+
+def _time(read: search_pb2.TimePhrase) -> things.TimePhrase:
+    return things.TimePhrase(
+        phrase=read.phrase,
+        since=time_of(read, "since"),
+        before=time_of(read, "before"),
+        use=name_of(search_pb2.TimeUse, read.use),
+        dated_by=read.dated_by_memory_id,
     )
 
 

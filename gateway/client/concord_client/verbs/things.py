@@ -182,10 +182,26 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class TimePhrase:
+    """A phrase of a query that names a time: half-open; None: open, or not dated.
+
+    `use`: "ranked", "past" (what no longer holds), "not_dated" or "not_used". `dated_by`: the id of
+    the memory that dates the thing to which it is relative.
+    """
+
+    phrase: str
+    since: datetime | None
+    before: datetime | None
+    use: str
+    dated_by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The results of a search, the best first, with advice.
 
-    `context`: all results as one text for a prompt, with ids and dates.
+    `context`: all results as one text for a prompt, with ids and dates. `times`: the phrases of the
+    query that name a time.
     """
 
     results: tuple[Result, ...]
@@ -194,6 +210,7 @@ class Answer:
     next_action: str
     index_incomplete: bool
     context: str
+    times: tuple[TimePhrase, ...]
 
 
 @dataclass(frozen=True, slots=True)

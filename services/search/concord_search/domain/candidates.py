@@ -58,6 +58,8 @@ class Candidates:
     without a session. `holds`, shape (n, terms): which of the query's terms each holds;
     `term_weights`, shape (terms,): their inverse document frequencies. `lengths`: how many
     different terms each holds.
+    `held_until`: when it ceased to hold, `NEVER` if it has not. `names_from` and `names_until`: the
+    time that its text names, both 0 for none.
     Times are microseconds; `importance` is a number in [0, 1].
     """
 
@@ -72,7 +74,11 @@ class Candidates:
     importance: Floats
     access_count: Ints
     last_access: Ints
+    created: Ints
     valid_from: Ints
+    held_until: Ints
+    names_from: Ints
+    names_until: Ints
     coactivation: Floats
     is_head: Bools
     is_edge: Bools
@@ -105,7 +111,11 @@ NO_CANDIDATES = Candidates(
     importance=_NO_FLOATS,
     access_count=_NO_INTS,
     last_access=_NO_INTS,
+    created=_NO_INTS,
     valid_from=_NO_INTS,
+    held_until=_NO_INTS,
+    names_from=_NO_INTS,
+    names_until=_NO_INTS,
     coactivation=_NO_FLOATS,
     is_head=_NO_BOOLS,
     is_edge=_NO_BOOLS,

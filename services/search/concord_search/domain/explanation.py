@@ -25,6 +25,7 @@ class Context:
     last_access: Micros
     now: Micros
     as_of: AsOf = PRESENT
+    time_asked: str = ""
     stated: Triple | None = None
     """The fact of the memory that matched."""
 
@@ -102,6 +103,12 @@ def _speaker(part: SignalPart, context: Context) -> str:
     return f"{speaker} is asked about" if part.score else "the query does not name who said it"
 
 
+def _window(part: SignalPart, context: Context) -> str:
+    if part.score >= 1.0:
+        return f"it is of the time that is asked about: {context.time_asked}"
+    return f"{part.score:.2f} of 1 near the time that is asked about: {context.time_asked}"
+
+
 def _words(part: SignalPart, context: Context) -> str:
     if part.score <= 0.0:
         return "shares no searched word"
@@ -159,6 +166,7 @@ _EXPLAINED: dict[str, tuple[str, Reason]] = {
         "naming a time",
         _scored("it names a time, which is asked for", "it names no time"),
     ),
+    "window": ("the time", _window),
     "length": ("length", _scored("says much, {:.2f} of 1")),
     "head_of_chain": ("being current", _head),
 }

@@ -11,6 +11,8 @@ from concord_search.domain.stated import Triple, in_words
 
 CONSTITUTIVE = 2
 """The contract's number of the edge type."""
+_IMPORT = 4
+"""The contract's number of the origin of what was imported."""
 _TURN = 7
 """The contract's number of the memory kind of turns."""
 
@@ -84,6 +86,12 @@ class MemoryState:
     def held_until(self) -> Micros:
         """When it ceases to hold: at its stated end, or when a successor begins."""
         return min(self.stated_until, max(self.valid_from, self.superseded_from))
+
+    @property
+    def said(self) -> Micros | None:
+        """When its text was said, by which its "yesterday" is read; None: not known."""
+        is_dated = self.valid_from != self.created or self.origin != _IMPORT
+        return self.valid_from if is_dated else None
 
     @property
     def talk(self) -> Talk:

@@ -8,6 +8,7 @@ from operator import attrgetter
 import numpy as np
 
 from concord_search.domain import context
+from concord_search.domain.asked_times import Within, window_fit
 from concord_search.domain.candidates import Candidates, Floats
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.instants import DAY, Micros
@@ -27,7 +28,7 @@ class Weights:
     """Relative weights of the signals, each at least 0; those with data are normalised to sum 1.
 
     The first six are spec S3's. The others were chosen or fitted by measurement: see
-    services/decisions/0045.
+    services/decisions/0045; `window`: 0102.
     """
 
     vector_similarity: float = 0.30
@@ -46,6 +47,7 @@ class Weights:
     statement: float = 0.0
     says_when: float = 0.0
     length: float = 0.0
+    window: float = 0.10
     head_of_chain: float = 0.05
 
     def __post_init__(self) -> None:
@@ -72,6 +74,7 @@ class QueryFacts:
     has_domain: bool
     has_concepts: bool
     asked: Asked = NOTHING_ASKED
+    within: Within | None = None
 
 
 NO_SESSION = "it belongs to no session"
@@ -87,6 +90,7 @@ NO_DATA = {
     "context_answer": NO_SESSION,
     "statement": "it is no turn of a conversation",
     "says_when": "the query asks for no time",
+    "window": "the query names no time, or none that is known",
     "head_of_chain": "it replaces no other memory",
 }
 """Why a signal has no data, by its name."""
@@ -109,6 +113,7 @@ def scores(found: Candidates, query: QueryFacts) -> dict[str, Floats]:
         "statement": np.where(is_turn, 1.0 - found.talk.asks, np.nan),
         "says_when": found.talk.says_when.astype(np.float64) if query.asked.when else nothing,
         "length": np.minimum(1.0, found.lengths / LONG),
+        "window": window_fit(found, query.within, query.now) if query.within else nothing,
         "head_of_chain": np.where(found.is_head, 1.0, np.nan),
     }
 

@@ -1,31 +1,27 @@
-"""Recognises questions, times and the first person in a text by its words (English)."""
+"""Recognises questions, those for times or the past, and the first person by a text's words."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from concord_reading.times import Relation, Window, windows
+
+from concord_search.domain.instants import Micros
 
 _ASKS = re.compile(r"\?[\"')\]\s]*(\[[^\]]*\]\s*)?$")
 """A question mark at the end, where a bracket such as a picture's caption may follow."""
 
-_MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
-_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _SPANS = "day|night|morning|evening|weekend|week|month|year|summer|winter|spring|autumn|fall"
-_WHEN = re.compile(
-    rf"\b(?:yesterday|today|tonight|tomorrow|ago|since|recently|{_MONTHS}|{_DAYS}"
-    rf"|(?:last|next|this|past|few|two|three) (?:{_SPANS})s?|(?<![-\d])(?:19|20)\d\d(?![-\d]))\b",
-    re.IGNORECASE,
-)
 _ASKS_WHEN = re.compile(
-    rf"\b(?:when|how (?:long|often|many (?:{_SPANS})s)|(?:what|which) (?:date|time|{_SPANS}))\b",
-    re.IGNORECASE,
-)
-_ASKS_OF_THE_PAST = re.compile(
-    r"\b(?:used to|previously|former(?:ly)?|originally|before(?= (?:that|it|the)\b|\W*$)|at first"
-    r"|in the past|back then|at the time|earlier|no longer"
-    r"|früher\w*|damals|ehemal\w*|vormals|ursprünglich\w*|anfangs|vorher|zuvor)\b",
+    rf"\b(?:when|how (?:long|often|many (?:{_SPANS})s)|(?:what|which) (?:date|time|{_SPANS})"
+    r"|wann|wie (?:lange|oft|viele (?:tage|wochen|monate|jahre))"
+    r"|(?:welche[mnrs]?) (?:datum|tag|woche|monat|jahr|zeit))\b",
     re.IGNORECASE,
 )
 """In English and in German."""
 
+_YEAR = 4
+"""Characters of a year."""
 
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
 
@@ -51,11 +47,14 @@ def asks(text: str) -> bool:
     return _ASKS.search(text) is not None
 
 
-def says_when(text: str) -> bool:
-    """Whether a text names a time in words, or a year."""
-    return _WHEN.search(text) is not None
+def says_when(named: Sequence[Window]) -> bool:
+    """Whether one of the times that a text names is told in words, or is a year.
+
+    A date in figures alone is most often that of a list or of the text itself.
+    """
+    return any(len(each.phrase) == _YEAR or any(map(str.isalpha, each.phrase)) for each in named)
 
 
-def asks_of_the_past(text: str) -> bool:
+def asks_of_the_past(text: str, now: Micros) -> bool:
     """Whether a question is about the past, rather than the present."""
-    return _ASKS_OF_THE_PAST.search(text) is not None
+    return any(each.of_past or each.relation is Relation.BEFORE for each in windows(text, now))

@@ -73,7 +73,7 @@ class Case:
     that the index lacks. `words`: words of near results to add to the query. `of_past`: the query
     is about the past, and replaced memories were left out. `disputed_by`: the id of a memory that
     is no result, but in an open conflict with the top one. `replaced`: the number of results that
-    no longer hold, beside those that do.
+    no longer hold, beside those that do. `times`: what was made of the times that it names.
     """
 
     band: Band = Band.UNKNOWN
@@ -86,6 +86,7 @@ class Case:
     of_past: bool = False
     disputed_by: str = ""
     replaced: int = 0
+    times: str = ""
 
 
 def is_second_preferred(first: Breakdown, second: Breakdown, limits: Thresholds) -> bool:
@@ -179,7 +180,7 @@ def _next(action: NextAction, case: Case) -> str:
         said = "say it with a caveat, or ask once: it lacks the query's rarest words."
     if case.of_past:
         said += " For what was replaced since, search in history mode."
-    return said
+    return f"{said} {case.times}" if case.times else said
 
 
 def _why_surfaced(top: Breakdown, domain: str, count: int, limits: Thresholds) -> str:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from concord_search.domain.asked_times import NO_TIMES, AskedTimes
 from concord_search.domain.candidates import NO_CANDIDATES, Candidates, Floats
 from concord_search.domain.digests import State
 from concord_search.domain.filters import Scope
@@ -24,7 +25,7 @@ class Question:
     The vector may still be in the making: until then the index looks for the text's words.
     `only` restricts the candidates to these memories and lifts the scope but for its record time;
     `branch_limit` bounds each generator, `limit` the candidates that come back. `co_reads` are
-    those of the session in which is asked.
+    those of the session in which is asked; `times` those that the text names.
     """
 
     vector: asyncio.Future[Vector]
@@ -37,6 +38,7 @@ class Question:
     branch_limit: int = 200
     limit: int = 200
     co_reads: Sequence[CoRead] = ()
+    times: AskedTimes = NO_TIMES
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,8 @@ def query(request: search_pb2.SearchRequest) -> SearchQuery:
         ),
         as_of=as_of(request.as_of),
         with_companions=request.pack_tokens > 0,
+        today=_micros(request.today) if request.HasField("today") else None,
+        no_window=request.no_window,
     )
 
 
@@ -84,6 +86,7 @@ def integrative_query(request: search_pb2.IntegrativeSearchRequest) -> SearchQue
         principal=caller().principal,
         session_id=request.session_id,
         as_of=as_of(request.as_of),
+        names_times=False,
     )
 
 

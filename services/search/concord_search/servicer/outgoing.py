@@ -8,6 +8,7 @@ from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call import opaque
 
+from concord_search.domain.asked_times import TimePhrase
 from concord_search.domain.confidence import Band
 from concord_search.domain.memory import Parked
 from concord_search.ports.embedder import EmbeddingModel
@@ -45,6 +46,8 @@ def answer(
     )
     for each in found.results:
         _add_result(reply, each)
+    for phrase in found.times:
+        _add_time(reply.times.add(), phrase)
     if request.pack_tokens:
         reply.context = packed(reply.results, found.companions, request.pack_tokens)
     elif request.include_context:
@@ -80,6 +83,15 @@ def _add_result(reply: search_pb2.SearchResponse, found: Result) -> None:
             type_pb2.Fact(subject=subject, relation=relation, object=target)
         )
     _explain(message.explanation, found, found.relevance_reason)
+
+
+def _add_time(message: search_pb2.TimePhrase, phrase: TimePhrase) -> None:
+    message.phrase = phrase.phrase
+    message.use = search_pb2.TimeUse.Value(f"TIME_USE_{phrase.use.name}")
+    message.dated_by_memory_id = phrase.dated_by
+    for field, instant in ((message.since, phrase.begin), (message.before, phrase.end)):
+        if instant is not None:
+            field.FromMicroseconds(instant)
 
 
 def _explain(message: search_pb2.Explanation, found: Result, reason: str) -> None:

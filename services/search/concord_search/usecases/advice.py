@@ -43,8 +43,10 @@ def advice(
     best = sorted(current or results, key=lambda each: -each.breakdown.composite)
     breakdowns = [each.breakdown for each in best]
     # about the past, but replaced memories are left out
-    of_past = question.scope.superseded is Superseded.EXCLUDE and asks_of_the_past(question.text)
-    case = Case(lag=lag, of_past=of_past)
+    of_past = question.scope.superseded is Superseded.EXCLUDE and asks_of_the_past(
+        question.text, valid
+    )
+    case = Case(lag=lag, of_past=of_past, times=question.times.in_words)
     if best:
         top = best[0].certainty
         case = Case(
@@ -57,6 +59,7 @@ def advice(
             of_past=of_past,
             replaced=len(results) - len(best),
             disputed_by=next(_disputing(best[0]), ""),
+            times=case.times,
         )
     said = stac.lines(
         breakdowns,

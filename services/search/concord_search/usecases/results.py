@@ -81,6 +81,7 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
         last_access=int(found.last_access[row]),
         now=question.scope.now,
         as_of=question.scope.as_of,
+        time_asked=question.times.within.phrase if question.times.within else "",
         stated=stated,
     )
     return Result(

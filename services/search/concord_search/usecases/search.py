@@ -1,12 +1,14 @@
 """Finds the memories that answer a query, and explains each result (spec S1-S5, T4)."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from concord_concepts import extract, normalise
+from concord_reading.times import Window, windows
 
+from concord_search.domain.asked_times import EVER, TimePhrase
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import PRESENT, AsOf, Micros
@@ -18,6 +20,16 @@ from concord_search.ports.graph import Hydrated
 from concord_search.ports.index import Question
 from concord_search.ports.records import Recall
 from concord_search.usecases.advice import Advice, advice
+from concord_search.usecases.asked_times import (
+    ANCHORS,
+    MOST_THINGS,
+    Dated,
+    anchor_text,
+    asked_times,
+    dated_by,
+    dating_row,
+    looks_back,
+)
 from concord_search.usecases.companions import (
     MOST_MEMORIES,
     Companions,
@@ -65,6 +77,17 @@ class SearchQuery:
     stac: StacOptions = field(default_factory=StacOptions)
     as_of: AsOf = PRESENT
     with_companions: bool = False
+    today: Micros | None = None
+    """By which the query's times are read; None: the instant of the query."""
+    no_window: bool = False
+    """Whether the query's times are named, but not used."""
+    names_times: bool = True
+    """Whether the query is read for times."""
+
+    @property
+    def looks_at(self) -> Micros | None:
+        """The caller's own today, or the valid time that is asked about; None: now."""
+        return self.as_of.valid if self.today is None else self.today
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +108,7 @@ class SearchAnswer:
     is_incomplete: bool
     query_id: str
     companions: Sequence[Companions] = ()
+    times: Sequence[TimePhrase] = ()
 
 
 class Search:
@@ -127,6 +151,7 @@ class Search:
             applied_seq=followed.applied_seq,
             query_id=query_id,
             companions=companions,
+            times=question.times.phrases,
         )
 
     async def _companions(
@@ -165,28 +190,71 @@ class Search:
         """The question that a query puts to the index."""
         model = self._context.index.model(space)
         embedder = await self._context.embedders.of(model)
-        vector = asyncio.create_task(embedder.embed_query(query.text))
+        now = query.now or self._context.now(space)
+        today = now if query.looks_at is None else query.looks_at
+        found = windows(query.text, today) if query.names_times else []
+        times = asked_times(found, {}, no_window=query.no_window)
+        text = times.without_edges(query.text)
+        vector = asyncio.create_task(embedder.embed_query(text))
         try:
             await asyncio.wait([vector], timeout=HEAD_START)
             session = query.session_id
             co_reads = await self._context.records.co_reads(space, session) if session else ()
             wanted = await located(self._context.graph, space, query.filter, query.as_of)
+            if dated := await self._things(space, query, found):
+                times = asked_times(found, dated, no_window=query.no_window)
         except BaseException:
             vector.cancel()
             raise
-        now = query.now or self._context.now(space)
+        if (rest := times.without_edges(query.text)) != text:
+            vector.cancel()
+            text, vector = rest, asyncio.create_task(embedder.embed_query(rest))
+        superseded = query.superseded
+        if superseded is Superseded.EXCLUDE and looks_back(times, query.as_of, now):
+            superseded = Superseded.INCLUDE
+            wanted = wanted if wanted.names_valid_time else replace(wanted, valid_since=EVER)
         named = (normalise(concept) for concept in query.concepts)
         return Question(
             vector=vector,
-            text=query.text,
-            scope=Scope(now, query.superseded, wanted, query.as_of),
+            text=text,
+            scope=Scope(now, superseded, wanted, query.as_of),
             model=model,
             concepts=tuple(dict.fromkeys(each for each in (*extract(query.text), *named) if each)),
             domain=query.domain,
             branch_limit=RANKED,
             limit=RANKED,
             co_reads=co_reads,
+            times=times,
         )
+
+    async def _things(
+        self, space: str, query: SearchQuery, found: Sequence[Window]
+    ) -> Mapping[str, Dated]:
+        """When the things were that times are relative to, by their words; those that are sure."""
+        things = [] if query.no_window else [each for each in found if each.anchor]
+        sure = {
+            each.anchor: await self._dated(space, query, anchor_text(query.text, each))
+            for each in things[:MOST_THINGS]
+        }
+        return {anchor: dated for anchor, dated in sure.items() if dated is not None}
+
+    async def _dated(self, space: str, query: SearchQuery, anchor: str) -> Dated | None:
+        """When the thing was that a time is relative to, and by which memory; None: not sure."""
+        asked = SearchQuery(
+            text=anchor,
+            filter=MemoryFilter(valid_since=EVER),
+            superseded=Superseded.INCLUDE,
+            now=query.now,
+            as_of=AsOf(record=query.as_of.record),
+            names_times=False,
+        )
+        question = replace(await self.question(space, asked), branch_limit=ANCHORS, limit=ANCHORS)
+        ranked = await self.ranked(space, question)
+        row = dating_row(ranked)
+        if row is None:
+            return None
+        ids = self._ids(space, ranked, [row])
+        return dated_by(ranked.ranking.found, row, ids[0])
 
     async def ranked(self, space: str, question: Question, min_score: float = 0.0) -> Ranked:
         """The candidates, ranked by the composite score."""
@@ -199,6 +267,7 @@ class Search:
             has_domain=bool(question.domain),
             has_concepts=bool(question.concepts),
             asked=Asked.by(question.text),
+            within=question.times.within,
         )
         ranking = Ranking(found, facts, self._context.formula.profiles)
         rows = ranking.order[ranking.composite[ranking.order] >= min_score]

@@ -5,6 +5,8 @@ from concord.search.v1.search_pb2 import (
     PotentialConflict,
     SearchResponse,
     SearchResult,
+    TimePhrase,
+    TimeUse,
 )
 from rich.text import Text
 
@@ -22,6 +24,8 @@ def show_results(reply: SearchResponse, *, explain: bool = False, behind: int = 
     """
     for line in reply.stac_lines:
         show(text(line, "italic"))
+    for phrase in reply.times:
+        show(text(_time(phrase), "dim"))
     if reply.index_incomplete:
         show(text("The disk of the index has no room: there may be more than it knows.", "yellow"))
     if not reply.results:
@@ -38,6 +42,23 @@ def show_results(reply: SearchResponse, *, explain: bool = False, behind: int = 
     show("", made)
     if reply.next_page_token:
         show(text("There are more: ask with a larger --limit.", "dim"))
+
+
+def _time(phrase: TimePhrase) -> str:
+    """A line on a time that the query names, and what was made of it."""
+    begin, end = (
+        when(getattr(phrase, side)) if phrase.HasField(side) else "" for side in ("since", "before")
+    )
+    span = " ".join(
+        part for part in (begin and f"from {begin}", end and f"until before {end}") if part
+    )
+    said = {
+        TimeUse.TIME_USE_RANKED: f"{span}; --no-window ranks without it",
+        TimeUse.TIME_USE_PAST: "what no longer holds ranks first; --no-window ranks without it",
+        TimeUse.TIME_USE_NOT_USED: f"{span or 'seen'}, but not used",
+    }.get(phrase.use, "a time, but which one is not known: it changes nothing")
+    by = f" (by memory:{phrase.dated_by_memory_id})" if phrase.dated_by_memory_id else ""
+    return f'"{phrase.phrase}": {said}{by}'
 
 
 def _result(result: SearchResult, explain: bool) -> Text:

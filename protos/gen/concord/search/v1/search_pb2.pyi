@@ -58,6 +58,42 @@ has `page_size` matches and all members of their chains, at most 200 results; ea
 """
 Global___SupersededMode: _TypeAlias = SupersededMode  # noqa: Y015
 
+class _TimeUse:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _TimeUseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_TimeUse.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    TIME_USE_UNSPECIFIED: _TimeUse.ValueType  # 0
+    """Never sent."""
+    TIME_USE_RANKED: _TimeUse.ValueType  # 1
+    """The results are ranked by it. Where it is over, what was superseded or has ended since is among them."""
+    TIME_USE_PAST: _TimeUse.ValueType  # 2
+    """It means what no longer holds ("used to"): the results are ranked by that, and what was superseded or has ended
+    is among them.
+    """
+    TIME_USE_NOT_DATED: _TimeUse.ValueType  # 3
+    """Which time it means is not known: it changes nothing."""
+    TIME_USE_NOT_USED: _TimeUse.ValueType  # 4
+    """It is not used: the request says so, or it agrees with none of the query's other times."""
+
+class TimeUse(_TimeUse, metaclass=_TimeUseEnumTypeWrapper):
+    """What was made of a phrase that names a time."""
+
+TIME_USE_UNSPECIFIED: TimeUse.ValueType  # 0
+"""Never sent."""
+TIME_USE_RANKED: TimeUse.ValueType  # 1
+"""The results are ranked by it. Where it is over, what was superseded or has ended since is among them."""
+TIME_USE_PAST: TimeUse.ValueType  # 2
+"""It means what no longer holds ("used to"): the results are ranked by that, and what was superseded or has ended
+is among them.
+"""
+TIME_USE_NOT_DATED: TimeUse.ValueType  # 3
+"""Which time it means is not known: it changes nothing."""
+TIME_USE_NOT_USED: TimeUse.ValueType  # 4
+"""It is not used: the request says so, or it agrees with none of the query's other times."""
+Global___TimeUse: _TypeAlias = TimeUse  # noqa: Y015
+
 class _ConfidenceBand:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -227,6 +263,8 @@ class SearchRequest(_message.Message):
     SESSION_ID_FIELD_NUMBER: _builtins.int
     INCLUDE_CONTEXT_FIELD_NUMBER: _builtins.int
     PACK_TOKENS_FIELD_NUMBER: _builtins.int
+    TODAY_FIELD_NUMBER: _builtins.int
+    NO_WINDOW_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The text to search for, 1 to 2,000 characters."""
     domain: _builtins.str
@@ -251,6 +289,8 @@ class SearchRequest(_message.Message):
     and other current values of the relation that matched; the surest result first, nothing twice. What was added
     counts as read and returned, too.
     """
+    no_window: _builtins.bool
+    """True to rank without the times that the query names: they are then reported as NOT_USED."""
     @_builtins.property
     def filter(self) -> Global___SearchFilter:
         """Which memories may be results; absent = all."""
@@ -275,6 +315,12 @@ class SearchRequest(_message.Message):
         Explanations name the instant.
         """
 
+    @_builtins.property
+    def today(self) -> _timestamp_pb2.Timestamp:
+        """The caller's own "today", by which "last week" in the query is read; absent = the instant of the query. Days
+        are those of UTC.
+        """
+
     def __init__(
         self,
         *,
@@ -293,10 +339,12 @@ class SearchRequest(_message.Message):
         session_id: _builtins.str = ...,
         include_context: _builtins.bool = ...,
         pack_tokens: _builtins.int = ...,
+        today: _timestamp_pb2.Timestamp | None = ...,
+        no_window: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "consistency", b"consistency", "filter", b"filter", "stac", b"stac"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "consistency", b"consistency", "filter", b"filter", "stac", b"stac", "today", b"today"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "concepts", b"concepts", "consistency", b"consistency", "domain", b"domain", "filter", b"filter", "include_context", b"include_context", "min_score", b"min_score", "pack_tokens", b"pack_tokens", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "query", b"query", "session_id", b"session_id", "stac", b"stac", "superseded", b"superseded"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "concepts", b"concepts", "consistency", b"consistency", "domain", b"domain", "filter", b"filter", "include_context", b"include_context", "min_score", b"min_score", "no_window", b"no_window", "pack_tokens", b"pack_tokens", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "query", b"query", "session_id", b"session_id", "stac", b"stac", "superseded", b"superseded", "today", b"today"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -492,6 +540,7 @@ class SearchResponse(_message.Message):
     PREFERRED_MEMORY_ID_FIELD_NUMBER: _builtins.int
     QUERY_ID_FIELD_NUMBER: _builtins.int
     CONTEXT_FIELD_NUMBER: _builtins.int
+    TIMES_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     """Empty on the last page."""
     confidence: Global___ConfidenceBand.ValueType
@@ -528,6 +577,12 @@ class SearchResponse(_message.Message):
         next action.
         """
 
+    @_builtins.property
+    def times(self) -> _containers.RepeatedCompositeFieldContainer[Global___TimePhrase]:
+        """The phrases of the query that name a time, in its order, at most 20. None is dropped: one that was not
+        understood is NOT_DATED.
+        """
+
     def __init__(
         self,
         *,
@@ -541,14 +596,59 @@ class SearchResponse(_message.Message):
         preferred_memory_id: _builtins.str = ...,
         query_id: _builtins.str = ...,
         context: _builtins.str = ...,
+        times: _abc.Iterable[Global___TimePhrase] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "context", b"context", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "preferred_memory_id", b"preferred_memory_id", "query_id", b"query_id", "results", b"results", "stac_lines", b"stac_lines"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "context", b"context", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "preferred_memory_id", b"preferred_memory_id", "query_id", b"query_id", "results", b"results", "stac_lines", b"stac_lines", "times", b"times"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SearchResponse: _TypeAlias = SearchResponse  # noqa: Y015
+
+@_typing.final
+class TimePhrase(_message.Message):
+    """A phrase of a query that names a time. It ranks, and never filters: the signal `window` is 1 for what held or
+    happened then, and falls with the distance in time.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PHRASE_FIELD_NUMBER: _builtins.int
+    SINCE_FIELD_NUMBER: _builtins.int
+    BEFORE_FIELD_NUMBER: _builtins.int
+    USE_FIELD_NUMBER: _builtins.int
+    DATED_BY_MEMORY_ID_FIELD_NUMBER: _builtins.int
+    phrase: _builtins.str
+    """As it stands in the query, e.g. "last week"."""
+    use: Global___TimeUse.ValueType
+    """What was made of it."""
+    dated_by_memory_id: _builtins.str
+    """The memory by which the thing was dated that the phrase is relative to ("before she moved"); empty otherwise."""
+    @_builtins.property
+    def since(self) -> _timestamp_pb2.Timestamp:
+        """The first instant that it means; absent = open, or not dated."""
+
+    @_builtins.property
+    def before(self) -> _timestamp_pb2.Timestamp:
+        """The first instant behind it; absent = open, or not dated."""
+
+    def __init__(
+        self,
+        *,
+        phrase: _builtins.str = ...,
+        since: _timestamp_pb2.Timestamp | None = ...,
+        before: _timestamp_pb2.Timestamp | None = ...,
+        use: Global___TimeUse.ValueType = ...,
+        dated_by_memory_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "since", b"since"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "dated_by_memory_id", b"dated_by_memory_id", "phrase", b"phrase", "since", b"since", "use", b"use"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TimePhrase: _TypeAlias = TimePhrase  # noqa: Y015
 
 @_typing.final
 class SearchResult(_message.Message):

@@ -4,7 +4,7 @@ One file beside the shard, written when a space is closed in order, and removed 
 write: while it exists, it agrees with the engine. A process that was killed leaves none, and the
 columns are read from the engine. Like payloads, it holds only numbers and keyed hashes.
 
-    "concord-columns 2 " and the next line's CRC-32 in 8 hexadecimal digits\n
+    "concord-columns 3 " and the next line's CRC-32 in 8 hexadecimal digits\n
     JSON: the stamp, each array's name and length, their CRC-32\n
     the arrays, whole numbers of 64 bits
 """
@@ -22,7 +22,7 @@ from concord_search.adapters.durable_file import sync_folder
 from concord_search.adapters.qdrant.columns import Columns
 from concord_search.domain.candidates import Ints
 
-FORMAT = b"concord-columns 2 "
+FORMAT = b"concord-columns 3 "
 
 Stamp = Mapping[str, object]
 """Identifies the contents of the shard that the columns belong to; JSON."""

@@ -11,6 +11,7 @@ filtering by them costs next to nothing:
     closed  from when this state was no longer known: a newer one, or forgetting, ended it
     since   from when it was known, unless it is its memory's first state, known since `created`
     stated  its stated end, which stays when `gone` says that it was closed
+    named   from when the time is that its text names first, and `then` until when
 
 Only a constitutive edge, which is indexed as a sentence, has `edge`. `terms` are the numbers of the
 words, `speaker` the first of the speaker's numbers. `speech` is ASKS if the words ask, plus
@@ -19,8 +20,10 @@ SAYS_WHEN if they name a time.
 So a state was known at r if `created` and `since` are not after r and `closed` is.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
+
+from concord_reading.times import Window
 
 from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.domain.instants import NEVER, Micros
@@ -43,9 +46,13 @@ ASKS, SAYS_WHEN = 1, 2
 
 
 def of_state(
-    state: MemoryState, key: SpaceKey, terms: Collection[int], speaker: int = 0
+    state: MemoryState,
+    key: SpaceKey,
+    terms: Collection[int],
+    speaker: int = 0,
+    named: Sequence[Window] = (),
 ) -> Payload:
-    """The payload of an open state."""
+    """The payload of an open state; `named`: the times that its text names."""
 
     def number(field: str, value: str) -> int:
         return key.number(field, value) if value else 0
@@ -68,10 +75,14 @@ def of_state(
         "head": int(state.is_head),
         "session": number("session", state.session_id),
         "talk": int(state.talk),
-        "speech": ASKS * asks(state.content) + SAYS_WHEN * says_when(state.content),
+        "speech": ASKS * asks(state.content) + SAYS_WHEN * says_when(named),
         "terms": sorted(terms),
         "speaker": speaker,
     }
+    whole = ((each.begin, each.end) for each in named)
+    spans = [(begin, end) for begin, end in whole if begin is not None and end is not None]
+    if spans:
+        payload["named"], payload["then"] = spans[0]
     return payload | _sparse(state)
 
 

@@ -26,10 +26,11 @@ from concord_search.adapters.qdrant.shard import (
     Shard,
     Words,
 )
+from concord_search.adapters.qdrant.time_terms import of_spans
 from concord_search.domain import fusion
 from concord_search.domain.candidates import Bools, Candidates, Floats, Ints
 from concord_search.domain.filters import Scope
-from concord_search.domain.instants import DAY
+from concord_search.domain.instants import DAY, NEVER
 from concord_search.domain.memory import parent_domain
 from concord_search.domain.signals import IMPORTANCE_NUMBER
 from concord_search.ports.embedder import Vector
@@ -93,8 +94,11 @@ class CandidateQuery:
         self._columns = columns
         self._lock = lock
         self._question = question
-        self._words = words.of_query(question.text)
-        terms = [] if self._words is None else words.terms_of(self._words)
+        asked = words.of_query(question.text)
+        terms = [] if asked is None else words.terms_of(asked)
+        within = question.times.within
+        dated = of_spans([(within.begin, within.end)]) if within else ()
+        self._words = words.of_query(" ".join([question.text, *dated])) if dated else asked
         self._terms = np.array(terms, dtype=np.int64)
         concepts = {key.number("concept", each) for each in question.concepts}
         self._concepts = np.array(sorted(concepts), dtype=np.int64)
@@ -211,7 +215,11 @@ class CandidateQuery:
             importance=_IMPORTANCE[columns["imp"][rows]],
             access_count=columns["ac"][read],
             last_access=columns["la"][read],
+            created=columns["created"][rows],
             valid_from=columns["from"][rows],
+            held_until=_or_never(columns["until"][rows]),
+            names_from=columns["named"][rows],
+            names_until=columns["then"][rows],
             coactivation=self._coactivation(rows),
             is_head=columns["head"][rows].astype(np.bool_),
             is_edge=columns["edge"][rows] > 0,
@@ -248,6 +256,10 @@ class CandidateQuery:
             return np.where(same, 1.0, 0.0)
         sibling = self._columns["p"][rows] == self._key.number("domain", parent)
         return np.where(same, 1.0, np.where(sibling, 0.5, 0.0))
+
+
+def _or_never(instants: Ints) -> Ints:
+    return np.where(instants == 0, NEVER, instants)
 
 
 def rows_for(scope: Scope, columns: Columns, found: Ints) -> Ints:

@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 import numpy as np
+from concord_reading.times import stated
 
 from concord_search.adapters.qdrant import filters, payload
 from concord_search.adapters.qdrant.columns import Columns
@@ -21,6 +22,7 @@ from concord_search.adapters.qdrant.shard import (
     Scored,
     Words,
 )
+from concord_search.adapters.qdrant.time_terms import with_times
 from concord_search.adapters.qdrant.watermark import WATERMARK, Watermark
 from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
@@ -167,13 +169,14 @@ class SpaceIndex(Generic[S]):
         stored = self._shard.vectors_of(list(reused.values()))
         written = []
         for state, vector in fresh:
+            named = stated(state.content, state.said)
             if vector is None:
                 vectors = stored[reused[state.id]]
             else:
-                words = self._words.of_document(state.words)
+                words = self._words.of_document(with_times(state.words, named))
                 vectors = {DENSE: vector.tolist(), WORDS: words}
             terms, speaker = self._words.terms_of(vectors[WORDS]), self._speaker(state)
-            values = payload.of_state(state, self._key, terms, speaker)
+            values = payload.of_state(state, self._key, terms, speaker, named)
             written.append((self._columns.reserve(), vectors, values))
         self._shard.upsert(written)
         for (state, _), (row, _, values) in zip(fresh, written, strict=True):

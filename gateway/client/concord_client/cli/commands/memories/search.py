@@ -13,7 +13,7 @@ from concord_client.cli.options import AsOfOption, InSessionOption, KnownAtOptio
 from concord_client.cli.render.page import show, text
 from concord_client.cli.render.search_page import show_results
 from concord_client.cli.session import Session
-from concord_client.cli.values import asked_time, properties
+from concord_client.cli.values import asked_time, instant, properties
 
 if TYPE_CHECKING:
     from concord_client.client import Client
@@ -67,6 +67,13 @@ def search(
     session_id: InSessionOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
+    today: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help='Read "last week" as on this day (ISO 8601).'),
+    ] = None,
+    no_window: Annotated[
+        bool, typer.Option("--no-window", help="Do not rank by the times that the query names.")
+    ] = False,
 ) -> None:
     """Find memories by meaning and by words, and say why each came up."""
     if history and everything:
@@ -83,6 +90,8 @@ def search(
         as_of=asked_time(as_of, known_at),
         include_context=context,
         pack_tokens=pack,
+        today=instant(today),
+        no_window=no_window,
     )
     if domain or kind or tag or prop or origin or node:
         request.filter.domain = domain or ""

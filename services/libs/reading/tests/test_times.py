@@ -1,0 +1,293 @@
+"""Phrases that name a time, as windows of days; asked on Wednesday, 15 May 2024, at noon."""
+
+from datetime import UTC, datetime, timedelta
+from time import perf_counter
+
+import pytest
+from concord_reading.times import MOST, Relation, window, windows
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def micros(day: str) -> int | None:
+    """A day's first instant; None for "-"."""
+    if day == "-":
+        return None
+    return (datetime.fromisoformat(day).replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+
+
+TODAY = micros("2024-05-15T12:00") or 0
+
+DATED = """
+What did Ada say yesterday? | 2024-05-14 | 2024-05-15
+Who called the day before yesterday? | 2024-05-13 | 2024-05-14
+What did we decide last week? | 2024-05-06 | 2024-05-13
+What happened last night? | 2024-05-14 | 2024-05-15
+What broke this morning? | 2024-05-15 | 2024-05-16
+What did she plan for tomorrow? | 2024-05-16 | 2024-05-17
+What is due next week? | 2024-05-20 | 2024-05-27
+What did he write two days ago? | 2024-05-13 | 2024-05-14
+What did he write 10 days ago? | 2024-05-05 | 2024-05-06
+Where were we three weeks ago? | 2024-04-22 | 2024-04-29
+Where did she live a year ago? | 2023-01-01 | 2024-01-01
+Which bike did he own five years ago? | 2019-01-01 | 2020-01-01
+What did I read a month ago? | 2024-04-01 | 2024-05-01
+Who visited a couple of days ago? | 2024-05-10 | 2024-05-14
+Who visited a few weeks ago? | 2024-04-08 | 2024-05-06
+What changed half a year ago? | 2023-11-01 | 2023-12-01
+What did she buy last weekend? | 2024-05-11 | 2024-05-13
+What did they do this weekend? | 2024-05-18 | 2024-05-20
+What did we ship last month? | 2024-04-01 | 2024-05-01
+What did we ship this month? | 2024-05-01 | 2024-06-01
+What did we spend last year? | 2023-01-01 | 2024-01-01
+What did we spend this year? | 2024-01-01 | 2025-01-01
+What do we aim for next year? | 2025-01-01 | 2026-01-01
+What did we earn last quarter? | 2024-01-01 | 2024-04-01
+Which films came out last decade? | 2010-01-01 | 2020-01-01
+Where was Ada in March? | 2024-03-01 | 2024-04-01
+Where was Ada in June? | 2023-06-01 | 2023-07-01
+Where was Ada in May? | 2024-05-01 | 2024-06-01
+Where was Ada last May? | 2023-05-01 | 2023-06-01
+Where was Ada last March? | 2024-03-01 | 2024-04-01
+Where will Ada be in June? | 2024-06-01 | 2024-07-01
+What is she planning for March? | 2025-03-01 | 2025-04-01
+Where was Ada in June 2022? | 2022-06-01 | 2022-07-01
+Where was Ada in June of 2022? | 2022-06-01 | 2022-07-01
+Where was Ada in Feb 2021? | 2021-02-01 | 2021-03-01
+Where was Ada in March last year? | 2023-03-01 | 2023-04-01
+Where was Ada last year in March? | 2023-03-01 | 2023-04-01
+Where did Ada live in 2023? | 2023-01-01 | 2024-01-01
+Where did Ada live during 2020? | 2020-01-01 | 2021-01-01
+Where did Ada live in the year 1999? | 1999-01-01 | 2000-01-01
+Where has Ada lived since 2023? | 2023-01-01 | -
+Who has led the team since last March? | 2024-03-01 | -
+What has changed since yesterday? | 2024-05-14 | -
+Where did Ada live before 2021? | - | 2021-01-01
+Where did Ada live prior to May 2019? | - | 2019-05-01
+What did she do after 2021? | 2022-01-01 | -
+Who ran the shop until 2018? | - | 2019-01-01
+What was finished by last Friday? | - | 2024-05-11
+What happened between May and July? | 2023-05-01 | 2023-08-01
+What happened between November and February? | 2023-11-01 | 2024-03-01
+What happened between 2019 and 2021? | 2019-01-01 | 2022-01-01
+Where did he work from 2015 to 2017? | 2015-01-01 | 2018-01-01
+Where did he work 2015-2017? | 2015-01-01 | 2018-01-01
+Who stayed from 3 May to 7 May? | 2024-05-03 | 2024-05-08
+Who stayed from 3 to 7 May 2022? | 2022-05-03 | 2022-05-08
+Who stayed July 13-15? | 2023-07-13 | 2023-07-16
+What was said between Monday and Wednesday? | 2024-05-13 | 2024-05-16
+What did I do last summer? | 2023-06-01 | 2023-09-01
+What did I do this summer? | 2024-06-01 | 2024-09-01
+What did I do in the summer of 2021? | 2021-06-01 | 2021-09-01
+What did I do in winter 2022? | 2022-12-01 | 2023-03-01
+What did I do in spring? | 2024-03-01 | 2024-06-01
+What did we plan last fall? | 2023-09-01 | 2023-12-01
+What were the goals of Q3 2024? | 2024-07-01 | 2024-10-01
+What were the goals of Q1? | 2024-01-01 | 2024-04-01
+What were the goals of the third quarter of 2023? | 2023-07-01 | 2023-10-01
+What were the goals of H2 2023? | 2023-07-01 | 2024-01-01
+What did he say on Monday? | 2024-05-13 | 2024-05-14
+What did he say on Wednesday? | 2024-05-15 | 2024-05-16
+What did he say last Wednesday? | 2024-05-08 | 2024-05-09
+What did he say on Friday? | 2024-05-10 | 2024-05-11
+What is on next Friday? | 2024-05-17 | 2024-05-18
+What did he say on Monday last week? | 2024-05-06 | 2024-05-07
+What did he say last week on Tuesday? | 2024-05-07 | 2024-05-08
+What happened on 3 May 2024? | 2024-05-03 | 2024-05-04
+What happened on May 3rd, 2024? | 2024-05-03 | 2024-05-04
+What happened on the 3rd of May? | 2024-05-03 | 2024-05-04
+What happened on Friday, 3 May 2024? | 2024-05-03 | 2024-05-04
+What happened on 2024-05-03? | 2024-05-03 | 2024-05-04
+What happened on 25/12/2023? | 2023-12-25 | 2023-12-26
+What happened on 02/29/2024? | 2024-02-29 | 2024-03-01
+What happened in 2024-02? | 2024-02-01 | 2024-03-01
+Which bills came in early 2023? | 2023-01-01 | 2023-05-01
+Which bills came in mid-2023? | 2023-05-01 | 2023-09-01
+Which bills came in late March? | 2024-03-21 | 2024-04-01
+Which bills came at the end of 2022? | 2022-09-01 | 2023-01-01
+Which bills came at the beginning of last month? | 2024-04-01 | 2024-04-11
+Which bills came in the first half of 2023? | 2023-01-01 | 2023-07-01
+Who was ill in the first week of March? | 2024-03-04 | 2024-03-11
+Who was ill on the last Monday of March? | 2024-03-25 | 2024-03-26
+Who was ill in the week of 6 March? | 2024-03-04 | 2024-03-11
+What did I read in the last two weeks? | 2024-05-01 | 2024-05-16
+What did I read in the past month? | 2024-04-15 | 2024-05-16
+What did I read over the past few days? | 2024-05-10 | 2024-05-16
+What is due in the next three days? | 2024-05-15 | 2024-05-19
+What did Ada buy recently? | 2024-04-15 | 2024-05-16
+Where did they live in the 1990s? | 1990-01-01 | 2000-01-01
+Where did they live in the nineties? | 1990-01-01 | 2000-01-01
+Who came at Christmas? | 2023-12-24 | 2023-12-27
+Who came on New Year's Eve? | 2023-12-31 | 2024-01-01
+Who came two days after Christmas? | 2023-12-28 | 2023-12-29
+Where did Ada work before she moved in 2022? | - | 2022-01-01
+What did they see during their trip last year? | 2023-01-01 | 2024-01-01
+What did Ada do in September, before it rained? | 2023-09-01 | 2023-10-01
+Was hat Ada gestern gesagt? | 2024-05-14 | 2024-05-15
+Wer rief vorgestern an? | 2024-05-13 | 2024-05-14
+Was ging heute Morgen kaputt? | 2024-05-15 | 2024-05-16
+Was haben wir letzte Woche entschieden? | 2024-05-06 | 2024-05-13
+Was steht nächste Woche an? | 2024-05-20 | 2024-05-27
+Was schrieb er vor zwei Tagen? | 2024-05-13 | 2024-05-14
+Wo waren wir vor drei Wochen? | 2024-04-22 | 2024-04-29
+Wo wohnte sie vor einem Jahr? | 2023-01-01 | 2024-01-01
+Wer kam vor ein paar Tagen? | 2024-05-10 | 2024-05-14
+Was änderte sich vor einem halben Jahr? | 2023-11-01 | 2023-12-01
+Was kaufte sie am letzten Wochenende? | 2024-05-11 | 2024-05-13
+Was gaben wir letzten Monat aus? | 2024-04-01 | 2024-05-01
+Was gaben wir im vergangenen Jahr aus? | 2023-01-01 | 2024-01-01
+Was gaben wir dieses Jahr aus? | 2024-01-01 | 2025-01-01
+Wo war Ada im März? | 2024-03-01 | 2024-04-01
+Wo war Ada im Juni 2022? | 2022-06-01 | 2022-07-01
+Wo war Ada im Mai letzten Jahres? | 2023-05-01 | 2023-06-01
+Wo war Ada letztes Jahr im März? | 2023-03-01 | 2023-04-01
+Wo wohnte Ada 2023? | 2023-01-01 | 2024-01-01
+Wo wohnte Ada im Jahr 2023? | 2023-01-01 | 2024-01-01
+Wo wohnt Ada seit 2023? | 2023-01-01 | -
+Was hat sich seit letztem Monat geändert? | 2024-04-01 | -
+Wo wohnte Ada vor 2021? | - | 2021-01-01
+Was tat sie nach März 2021? | 2021-04-01 | -
+Wer leitete den Laden bis 2018? | - | 2019-01-01
+Was geschah zwischen Mai und Juli? | 2023-05-01 | 2023-08-01
+Wo arbeitete er von 2015 bis 2017? | 2015-01-01 | 2018-01-01
+Wer blieb vom 3. bis 7. Mai? | 2024-05-03 | 2024-05-08
+Was tat ich letzten Sommer? | 2023-06-01 | 2023-09-01
+Was tat ich im Sommer 2021? | 2021-06-01 | 2021-09-01
+Was tat ich im Winter? | 2023-12-01 | 2024-03-01
+Was waren die Ziele im dritten Quartal 2023? | 2023-07-01 | 2023-10-01
+Was waren die Ziele in Q3 2024? | 2024-07-01 | 2024-10-01
+Was sagte er am Montag? | 2024-05-13 | 2024-05-14
+Was sagte er letzten Mittwoch? | 2024-05-08 | 2024-05-09
+Was sagte er am Montag letzter Woche? | 2024-05-06 | 2024-05-07
+Was geschah am 3. Mai 2024? | 2024-05-03 | 2024-05-04
+Was geschah am 03.05.2024? | 2024-05-03 | 2024-05-04
+Was geschah am 3.5.? | 2024-05-03 | 2024-05-04
+Was geschah am Freitag, dem 3. Mai 2024? | 2024-05-03 | 2024-05-04
+Welche Rechnungen kamen Anfang 2023? | 2023-01-01 | 2023-05-01
+Welche Rechnungen kamen Mitte Mai? | 2024-05-11 | 2024-05-21
+Welche Rechnungen kamen Ende März? | 2024-03-21 | 2024-04-01
+Welche Rechnungen kamen in der ersten Hälfte von 2023? | 2023-01-01 | 2023-07-01
+Wer war in der ersten Woche im März krank? | 2024-03-04 | 2024-03-11
+Was las ich in den letzten zwei Wochen? | 2024-05-01 | 2024-05-16
+Was las ich in den letzten Tagen? | 2024-05-10 | 2024-05-16
+Was hat Ada kürzlich gekauft? | 2024-04-15 | 2024-05-16
+Wo wohnten sie in den 90er Jahren? | 1990-01-01 | 2000-01-01
+Wer kam zu Weihnachten? | 2023-12-24 | 2023-12-27
+Wer kam an Silvester? | 2023-12-31 | 2024-01-01
+"""
+
+BESIDE = """
+Where did Ada work before she moved? | before | she moved
+Where did Ada work before she moved to Bremen? | before | she moved to Bremen
+Before she moved, where did Ada work? | before | she moved
+What did he say after the wedding? | after | the wedding
+What did he say two days after the offer? | after | the offer
+Who has paid since the merger? | since | the merger
+Who paid until the merger? | until | the merger
+Who fed the cat during the holidays? | at | the holidays
+Who fed the cat while I was away? | at | I was away
+What did Ada drink when she lived in Paris? | at | she lived in Paris
+Wo arbeitete Ada, bevor sie umzog? | before | sie umzog
+Was sagte er nach der Hochzeit? | after | der Hochzeit
+Was sagte er zwei Tage nach dem Angebot? | after | dem Angebot
+Wer zahlt seit dem Umzug? | since | dem Umzug
+Wer fütterte die Katze, während ich weg war? | at | ich weg war
+Was trank Ada, als sie in Paris wohnte? | at | sie in Paris wohnte
+"""
+
+PAST = """
+Where did Ada use to live, and where did she used to work? | used to
+Where did Ada previously live? | previously
+Where did Ada live before? | before
+What is the history of Ada's flats? | the history of
+Wo wohnte Ada früher? | früher
+Was trank Ada damals? | damals
+"""
+
+UNDATED = """
+What do we do every Tuesday? | every Tuesday
+Who comes at Easter? | Easter
+What does she do on Sundays? | on Sundays
+Was machen wir jeden Dienstag? | jeden Dienstag
+Wer kommt zu Ostern? | Ostern
+What happened on 03/05/2024? |
+"""
+
+NONE = """
+When did Ada move?
+What day is the party?
+How many days did the trip take?
+Which month did we launch in?
+How old is Ada?
+May I see the notes?
+What may happen?
+Who will march?
+Where does April live?
+What is Redis used to store?
+Which port does the server listen on?
+Wann zog Ada um?
+Wie viele Tage dauerte es?
+In welchem Jahr zog Ada um?
+Wo steht das Haus?
+Wie komme ich nach Bremen?
+"""
+
+
+def rows(table: str) -> list[list[str]]:
+    """The parts of each line of a table."""
+    return [[part.strip() for part in line.split("|")] for line in table.strip().splitlines()]
+
+
+@pytest.mark.parametrize(("text", "begin", "end"), rows(DATED))
+def test_a_phrase_is_a_half_open_window(text: str, begin: str, end: str) -> None:
+    """S11: a time in a question, in English or German, is the right window."""
+    found = window(text, TODAY)
+
+    assert found is not None
+    assert (found.begin, found.end) == (micros(begin), micros(end))
+    assert text[slice(*found.span)] == found.phrase
+
+
+@pytest.mark.parametrize(("text", "relation", "anchor"), rows(BESIDE))
+def test_a_time_relative_to_a_thing_names_the_thing(text: str, relation: str, anchor: str) -> None:
+    """S11: what a time is relative to is named, to be looked for."""
+    found = window(text, TODAY)
+
+    assert found is not None
+    assert (found.relation, found.anchor, found.is_dated) == (Relation(relation), anchor, False)
+
+
+@pytest.mark.parametrize(("text", "phrase"), rows(PAST))
+def test_words_of_the_past_are_a_window_without_dates(text: str, phrase: str) -> None:
+    """S11: "used to", "früher", "history of" mean what held before."""
+    found = window(text, TODAY)
+
+    assert found is not None
+    assert (found.of_past, found.phrase, found.is_dated) == (True, phrase, False)
+
+
+@pytest.mark.parametrize(("text", "phrase"), [row for row in rows(UNDATED) if row[1]])
+def test_a_time_that_is_not_understood_is_not_dropped(text: str, phrase: str) -> None:
+    """S11: no time phrase is dropped unsaid."""
+    found = window(text, TODAY)
+
+    assert found is not None
+    assert (found.is_dated, found.phrase) == (False, phrase)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["monday ", "the first week of ", "the week of may ", "before ", "1 ", "- ", "in the ", "3. "],
+)
+def test_no_text_costs_much_or_fails(words: str) -> None:
+    """S11: however often phrases stand within one another, a text is read in bounded time."""
+    begun = perf_counter()
+
+    assert len(windows(words * 50_000, TODAY)) <= MOST
+    assert perf_counter() - begun < 5
+
+
+@pytest.mark.parametrize("text", NONE.strip().splitlines())
+def test_what_names_no_time_is_no_window(text: str) -> None:
+    """S11: asking for a time, or a word that may be one, names none."""
+    assert windows(text, TODAY) == []

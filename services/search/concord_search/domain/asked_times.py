@@ -1,0 +1,138 @@
+"""The times that a query names, and how near to them a memory is (spec S11)."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from concord_search.domain.candidates import Candidates, Floats
+from concord_search.domain.instants import DAY, NEVER, Micros
+from concord_search.domain.memory import Talk
+
+EVER: Micros = -(1 << 53) + 1
+"""Before every instant; the engine compares instants as doubles, which are exact from it on."""
+
+OUTSIDE = 0.5
+"""The score just outside the window."""
+
+OPEN = 365 * DAY
+"""How far outside an open window half of that is left; of any other, it is the window's length."""
+
+
+class TimeUse(Enum):
+    """What was made of a phrase that names a time."""
+
+    RANKED = "ranked"
+    PAST = "past"
+    NOT_DATED = "not dated"
+    NOT_USED = "not used"
+
+
+@dataclass(frozen=True, slots=True)
+class TimePhrase:
+    """A phrase of a query that names a time: half-open, None = open or not dated.
+
+    `dated_by`: the memory that dates the thing to which the phrase is relative.
+    """
+
+    phrase: str
+    begin: Micros | None
+    end: Micros | None
+    use: TimeUse
+    dated_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The half-open window by which results are ranked. `of_past` and both None: what has ended."""
+
+    begin: Micros | None
+    end: Micros | None
+    phrase: str
+    of_past: bool = False
+
+    def is_over(self, now: Micros) -> bool:
+        """Whether what held then may have ended since."""
+        return self.of_past or (self.end is not None and self.end <= now)
+
+    def and_(self, other: "Within") -> "Within | None":
+        """What both have in common; None if nothing."""
+        begin = max(_lowest(self.begin), _lowest(other.begin))
+        end = min(_highest(self.end), _highest(other.end))
+        if begin >= end:
+            return None
+        said = f"{self.phrase}, {other.phrase}"
+        return Within(
+            None if begin == EVER else begin, None if end == NEVER else end, said, self.of_past
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTimes:
+    """All time phrases of a query, and the window that they give together, if any."""
+
+    phrases: tuple[TimePhrase, ...] = ()
+    within: Within | None = None
+
+    @property
+    def in_words(self) -> str:
+        """What was made of each phrase, in one or two short sentences; empty for none."""
+        said = []
+        for title, uses in (
+            ("Ranked by time", {TimeUse.RANKED, TimeUse.PAST}),
+            ("Times not used", {TimeUse.NOT_DATED, TimeUse.NOT_USED}),
+        ):
+            named = [f'"{each.phrase}"' for each in self.phrases if each.use in uses]
+            said += [f"{title}: {', '.join(named)}."] if named else []
+        return " ".join(said)
+
+    def without_edges(self, query: str) -> str:
+        """The query without phrases whose words only bound the window: "before the wedding".
+
+        What names the edge is not what is asked for. The query itself where nothing else is left.
+        """
+        rest = query
+        for each in self.phrases:
+            is_open = each.begin is None or each.end is None
+            if each.use is TimeUse.RANKED and (each.dated_by or is_open):
+                rest = rest.replace(each.phrase, "", 1)
+        return rest if any(map(str.isalnum, rest)) else query
+
+
+NO_TIMES = AskedTimes()
+
+
+def window_fit(found: Candidates, within: Within, now: Micros) -> Floats:
+    """1 for what held, happened or names a time within the window, else at most `OUTSIDE`.
+
+    A turn happens on the day of its valid time; anything else holds from its valid time to its end.
+    Outside, it halves with each length of the window. With `of_past` alone: 1 for what has ended.
+    """
+    is_turn = found.talk.kind != Talk.NONE
+    until = np.where(is_turn, found.valid_from + DAY, found.held_until)
+    if within.begin is None and within.end is None:
+        return (until <= now).astype(np.float64)
+    begin, end = _lowest(within.begin), _highest(within.end)
+    gap = _gap(found.valid_from, until, begin, end)
+    named = np.where(
+        found.names_until > 0, _gap(found.names_from, found.names_until, begin, end), np.inf
+    )
+    gap = np.minimum(gap, named)
+    is_open = within.begin is None or within.end is None
+    half = OPEN if is_open else max(end - begin, DAY)
+    return np.where(gap <= 0, 1.0, OUTSIDE * 0.5 ** (np.maximum(gap, 0.0) / half))
+
+
+def _gap(since: np.ndarray, until: np.ndarray, begin: Micros, end: Micros) -> Floats:
+    """How far each half-open span is from a window; 0 where they share an instant."""
+    after = np.where(since >= end, since - end + 1, 0)
+    before = np.where(until <= begin, begin - until + 1, 0)
+    return np.maximum(after, before).astype(np.float64)
+
+
+def _lowest(begin: Micros | None) -> Micros:
+    return EVER if begin is None else begin
+
+
+def _highest(end: Micros | None) -> Micros:
+    return NEVER if end is None else end

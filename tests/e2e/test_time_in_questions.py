@@ -1,0 +1,125 @@
+"""Times in questions, through gRPC, over the real graph, the real index and the real model."""
+
+from datetime import UTC, datetime
+
+import pytest
+from concord.search.v1 import search_pb2 as pb
+from concord.type.v1.type_pb2 import Memory
+from google.protobuf.timestamp_pb2 import Timestamp
+from search_over_graph import TwoServers
+
+
+def at(day: str) -> Timestamp:
+    """A day's first instant."""
+    made = Timestamp()
+    made.FromDatetime(datetime.fromisoformat(day).replace(tzinfo=UTC))
+    return made
+
+
+HAMBURG = Memory(id="hamburg", content="Ada lives in Hamburg.", valid_from=at("2015-01-01"))
+BERLIN = Memory(
+    id="berlin",
+    content="Ada lives in Berlin.\nSupersedes: [[memory:hamburg]]",
+    valid_from=at("2020-01-01"),
+)
+GYM = Memory(
+    id="gym",
+    content="Ada goes to the gym at the harbour.",
+    valid_from=at("2016-01-01"),
+    valid_until=at("2018-01-01"),
+)
+WEDDING = Memory(
+    id="wedding", content="Ada's wedding was on 4 May 2019.", valid_from=at("2019-05-04")
+)
+
+
+async def search(running: TwoServers, query: str, **said: object) -> pb.SearchResponse:
+    """Searches without counting as a read."""
+    request = pb.SearchRequest(query=query, peek=True, **said)  # type: ignore[arg-type] # by name
+    request.consistency.at_least_as_fresh = await running.add(HAMBURG, BERLIN, GYM, WEDDING)
+    return await running.searching().Search(request)
+
+
+def ids(reply: pb.SearchResponse) -> list[str]:
+    """The results' memories, in order."""
+    return [result.memory.id for result in reply.results]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("Where did Ada live in 2017?", "hamburg"),
+        ("Wo wohnte Ada 2017?", "hamburg"),
+        ("Where did Ada live in 2021?", "berlin"),
+        ("Where did Ada live before 2019?", "hamburg"),
+        ("Which gym did Ada go to in 2017?", "gym"),
+        ("Wo wohnte Ada früher?", "hamburg"),
+    ],
+)
+async def test_what_held_then_comes_first(running: TwoServers, query: str, first: str) -> None:
+    """S11, T4: superseded and ended memories answer a question about the past, marked as such."""
+    reply = await search(running, query)
+
+    assert ids(reply)[0] == first
+    held = reply.results[0]
+    assert (" until " in held.provenance) is (first != "berlin")
+    assert {"hamburg", "berlin", "gym"} <= {*ids(reply)}  # it ranks, it does not filter
+    assert "window" in {each.signal_name for each in held.explanation.signals}
+
+
+async def test_the_reply_names_the_window(running: TwoServers) -> None:
+    """S11: by the caller's own today."""
+    reply = await search(running, "Where did Ada live last year?", today=at("2018-03-01"))
+
+    (time,) = reply.times
+    assert ids(reply)[0] == "hamburg"
+    assert (time.phrase, time.use) == ("last year", pb.TIME_USE_RANKED)
+    assert (time.since, time.before) == (at("2017-01-01"), at("2018-01-01"))
+
+
+async def test_the_window_is_taken_off(running: TwoServers) -> None:
+    """S11: then nothing is ranked by it, nothing superseded comes in, and the reply says so."""
+    reply = await search(running, "Where did Ada live in 2017?", no_window=True)
+
+    assert [each.use for each in reply.times] == [pb.TIME_USE_NOT_USED]
+    assert "hamburg" not in ids(reply)
+    dropped = {each.signal_name: each.reason for each in reply.results[0].explanation.dropped}
+    assert dropped["window"] == "the query names no time, or none that is known"
+
+
+async def test_a_thing_is_dated_by_a_memory(running: TwoServers) -> None:
+    """S11: "before the wedding" is before the day that a memory states, which is named."""
+    reply = await search(running, "Where did Ada live before the wedding?")
+
+    (time,) = reply.times
+    assert (time.use, time.dated_by_memory_id) == (pb.TIME_USE_RANKED, "wedding")
+    assert (time.HasField("since"), time.before) == (False, at("2019-05-04"))
+    assert ids(reply)[0] == "hamburg"
+
+
+async def test_the_history_is_named_where_the_past_is_left_out(running: TwoServers) -> None:
+    """S5 T4: a question for the past whose window is taken off is told where the past is."""
+    reply = await search(running, "Wo wohnte Ada früher?", no_window=True)
+
+    assert "search in history mode." in reply.stac_lines[-1]
+    assert reply.stac_lines[-1].endswith('Times not used: "früher".')
+
+
+@pytest.mark.parametrize("query", ["Where is Ada at Easter?", "Where was Ada after the flood?"])
+async def test_a_time_that_is_not_known_is_said(running: TwoServers, query: str) -> None:
+    """S11: and it changes nothing."""
+    reply = await search(running, query)
+
+    assert [each.use for each in reply.times] == [pb.TIME_USE_NOT_DATED]
+    assert "hamburg" not in ids(reply)
+
+
+async def test_an_instant_of_the_request_goes_before_the_phrase(running: TwoServers) -> None:
+    """T3: `as_of` filters as ever; the phrase ranks what held then."""
+    said = pb.SearchRequest().as_of
+    said.valid_time.CopyFrom(at("2021-01-01"))
+
+    reply = await search(running, "Where did Ada live in 2017?", as_of=said)
+
+    assert "hamburg" not in ids(reply)
+    assert "berlin" in ids(reply)
