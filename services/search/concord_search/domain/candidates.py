@@ -50,8 +50,9 @@ class Candidates:
     They are memories, or constitutive edges (`is_edge`) where the query asks for these, too.
 
     `items`: the index's own names of the memories; `seqs`: the changes that made the scored states.
-    `cosine`: raw, in [-1, 1]; `lexical`: the raw BM25 score, 0 for a memory that is not among the
-    best of the branch of words; `fusion`: the sum of both branches' normalised scores, in [0, 2].
+    `cosine`: raw, in [-1, 1], NaN if the embedder cannot read the query or the memory. `lexical`:
+    the raw BM25 score, 0 for a memory that is not among the best of the branch of words. `fusion`:
+    the sum of both branches' normalised scores, in [0, 2].
     `domain_match`: 1, .5 or 0 (spec S3).
     `shared_concepts` and `all_concepts`: the sizes of intersection and union with the query's.
     `coactivation`, in [0, 1]: how often it was read together with the session's memories; NaN

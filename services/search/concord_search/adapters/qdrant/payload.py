@@ -14,7 +14,7 @@ filtering by them costs next to nothing:
 
 Only a constitutive edge, which is indexed as a sentence, has `edge`. `terms` are the numbers of the
 words, `speaker` the first of the speaker's numbers. `speech` is ASKS if the words ask, plus
-SAYS_WHEN if they name a time.
+SAYS_WHEN if they name a time, plus UNREAD if the embedder cannot read them: their vector is zero.
 
 So a state was known at r if `created` and `since` are not after r and `closed` is.
 """
@@ -39,11 +39,16 @@ WEIGHED = ("ac", "la")
 """The fields that a formula of the engine reads; it wants them indexed for ranges, too."""
 
 
-ASKS, SAYS_WHEN = 1, 2
+ASKS, SAYS_WHEN, UNREAD = 1, 2, 4
 
 
 def of_state(
-    state: MemoryState, key: SpaceKey, terms: Collection[int], speaker: int = 0
+    state: MemoryState,
+    key: SpaceKey,
+    terms: Collection[int],
+    speaker: int = 0,
+    *,
+    unread: bool = False,
 ) -> Payload:
     """The payload of an open state."""
 
@@ -68,7 +73,9 @@ def of_state(
         "head": int(state.is_head),
         "session": number("session", state.session_id),
         "talk": int(state.talk),
-        "speech": ASKS * asks(state.content) + SAYS_WHEN * says_when(state.content),
+        "speech": (
+            ASKS * asks(state.content) + SAYS_WHEN * says_when(state.content) + UNREAD * unread
+        ),
         "terms": sorted(terms),
         "speaker": speaker,
     }

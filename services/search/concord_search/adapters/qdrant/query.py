@@ -18,6 +18,7 @@ from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.conversation import talk
 from concord_search.adapters.qdrant.filters import Filter, PointId
 from concord_search.adapters.qdrant.keys import SpaceKey
+from concord_search.adapters.qdrant.payload import UNREAD
 from concord_search.adapters.qdrant.shard import (
     DENSE,
     WORDS,
@@ -149,20 +150,29 @@ class CandidateQuery:
         rows = np.unique(np.concatenate([found for found, _ in (*near, *words)]))
         cosine, lexical = (_placed(rows, side) for side in (near, words))
         branches = [
-            Branch(rows[~np.isnan(column)], [found for found, _ in side], fusion.scale(side[0][1]))
+            Branch(rows[~np.isnan(column)], [found for found, _ in side], _scale(side[0][1]))
             for column, side in ((cosine, near), (lexical, words))
             if side
         ]
         fused = fusion.fused([cosine, lexical], [each.scale for each in branches])
+        scored = ~(np.isnan(cosine) & np.isnan(lexical)) | (self._question.only is not None)
         cosine = np.fmax(np.fmax(cosine, _placed(rows, besides)), -1.0)
-        return Scores(rows, cosine, np.fmax(lexical, 0.0), fused), branches
+        cosine[self._unread(rows, dense)] = np.nan
+        return Scores(rows, cosine, np.fmax(lexical, 0.0), fused).at(scored), branches
 
     def _sides(self, dense: list[float]) -> list[list[tuple[Ints, Floats]]]:
         """What meaning found, and what words found; meaning also scores what words found."""
         worded = {point for each in self._worded for point in each.points}
         answers = self._branch(dense, DENSE, also=worded)
         with self._lock:
-            return [[self._known(each) for each in side] for side in (answers, self._worded)]
+            near, words = ([self._known(each) for each in side] for side in (answers, self._worded))
+        # Without a meaning on either side there is no cosine.
+        near = [(rows, np.where(self._unread(rows, dense), np.nan, each)) for rows, each in near]
+        return [near, words]
+
+    def _unread(self, rows: Ints, dense: list[float]) -> Bools:
+        """Which rows have no cosine with the question, as the embedder cannot read one of them."""
+        return ((self._columns["speech"][rows] & UNREAD) > 0) | (not any(dense))
 
     def _has_changed(self) -> bool:
         """Whether a memory got a new state since: if at all, words found its former one.
@@ -256,6 +266,10 @@ def rows_for(scope: Scope, columns: Columns, found: Ints) -> Ints:
     For now, that is the newest open state of each memory; for the past, the filter has chosen it.
     """
     return columns.rows_with("current" if scope.record is None else "seq", found)
+
+
+def _scale(scores: Floats) -> tuple[float, float]:
+    return fusion.scale(scores[~np.isnan(scores)])
 
 
 def _placed(rows: Ints, side: Iterable[tuple[Ints, Floats]]) -> Floats:

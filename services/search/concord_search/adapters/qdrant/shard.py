@@ -11,7 +11,7 @@ from concord_search.adapters.qdrant.formula import Term
 from concord_search.adapters.qdrant.payload import Payload
 from concord_search.domain.candidates import Floats
 
-LAYOUT = 8
+LAYOUT = 9
 """Version of the layout of parts and points; a part of another one is dropped and indexed anew."""
 
 SCROLL_PAGE = 1_000
@@ -64,7 +64,10 @@ class Words(Protocol):
         ...
 
     def of_query(self, text: str) -> Sparse | None:
-        """The weights of a query's text; None when it holds only stop words."""
+        """The weights of a query's text; None when it holds only stop words.
+
+        Its terms are all among those of an indexed text of the same words.
+        """
         ...
 
     def terms_of(self, weights: Sparse) -> Sequence[int]:
