@@ -40,6 +40,7 @@ from tests.bench import (
     searching,
     settling,
     value_check,
+    suggesting,
     values_in_time,
 )
 from tests.bench.run import Bench, Run
@@ -66,6 +67,7 @@ BENCHES: Mapping[str, Bench] = {
     "search": searching.bench,
     "value-check": value_check.bench,
     "scripts": scripts.bench,
+    "suggesting": suggesting.bench,
     "importing": importing.bench,
     "beside": beside.bench,
     "residence": residence.bench,

@@ -54,6 +54,51 @@ async def test_concepts_alone_bring_a_memory_where_half_are_shared(running: TwoS
     assert set(found.shared_concepts) >= {"connection", "pool"}
 
 
+async def test_words_and_meaning_bring_a_memory_of_which_much_is_said(running: TwoServers) -> None:
+    """S9 A snippet says much besides: what it shares counts, not which share of it."""
+    retry = Memory(
+        id="retry",
+        content="The payment provider rejects a retried charge without the same idempotency key.",
+    )
+    token = await running.add(NOISE, retry, Memory(id="mail", content="Mail goes out at noon."))
+    snippet = (
+        "Next I add a retry around the charge call in the payment client, in case the provider"
+        " times out, and then I have lunch in the office."
+    )
+
+    assert await suggested(running, token, snippet=snippet) == ["retry"]
+    assert await suggested(running, token, snippet="We have lunch at noon in an office.") == []
+
+
+async def test_a_stated_fact_is_evidence(running: TwoServers) -> None:
+    """S9 S11 Its words count as those of the text do."""
+    plain = Memory(id="plain", content="She moved there in March.")
+    stating = Memory(
+        id="stating",
+        content="She moved there in April.",
+        facts=[type_pb2.Fact(subject="Ada", relation="LIVES_IN", object="Bremen")],
+    )
+    token = await running.add(NOISE, plain, stating)
+    snippet = "Where does Ada live now, is it Bremen? She moved there."
+
+    assert await suggested(running, token, snippet=snippet) == ["stating"]
+
+
+@pytest.mark.parametrize("trigger", ["file:*", "file:**/*.*", "error:.*", "e", "the"])
+async def test_a_trigger_that_anything_meets_brings_nothing(
+    running: TwoServers, trigger: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S9 It is named where the memory is near by itself; a telling one goes before it."""
+    wide = Memory(id="wide", content="connection pool", surfaces_when=[trigger, "pool size"])
+    token = await running.add(NOISE, wide)
+    here = {"file_path": "a/b.c", "error_message": "e failed", "repeat": True}
+
+    assert await suggested(running, token, **here, snippet="the quokka") == []
+    assert await suggested(running, token, **here, snippet="the pool size") == ["wide"]
+    monkeypatch.setattr(suggest, "is_telling", lambda _: True)
+    assert await suggested(running, token, **here, snippet="the quokka") == ["wide"]
+
+
 async def test_a_session_gets_no_memory_twice_unless_it_asks(running: TwoServers) -> None:
     """S9 At most three by default; the next ones come with the next call."""
     many = [Memory(id=f"m{n}", content=f"Note {n}", surfaces_when=["file:*.py"]) for n in range(5)]

@@ -57,8 +57,8 @@ class Candidates:
     `shared_concepts` and `all_concepts`: the sizes of intersection and union with the query's.
     `coactivation`, in [0, 1]: how often it was read together with the session's memories; NaN
     without a session. `holds`, shape (n, terms): which of the query's terms each holds;
-    `term_weights`, shape (terms,): their inverse document frequencies. `lengths`: how many
-    different terms each holds.
+    `term_weights`, shape (terms,): their inverse document frequencies, and `rarest`: that of a term
+    which a single memory holds. `lengths`: how many different terms each holds.
     Times are microseconds; `importance` is a number in [0, 1].
     """
 
@@ -79,6 +79,7 @@ class Candidates:
     is_edge: Bools
     holds: Bools
     term_weights: Floats
+    rarest: float
     lengths: Ints
     talk: Talk
 
@@ -112,6 +113,7 @@ NO_CANDIDATES = Candidates(
     is_edge=_NO_BOOLS,
     holds=_NO_BOOLS.reshape(0, 0),
     term_weights=_NO_FLOATS,
+    rarest=1.0,
     lengths=_NO_INTS,
     talk=Talk(
         kind=_NO_INTS,

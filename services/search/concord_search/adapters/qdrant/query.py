@@ -227,6 +227,7 @@ class CandidateQuery:
             is_edge=columns["edge"][rows] > 0,
             holds=holds,
             term_weights=columns.term_weights(terms),
+            rarest=columns.rarest_weight,
             lengths=columns["term count"][rows],
             talk=talk(columns, rows, terms, holds, fused=found.fused, known_at=known_at),
         )
