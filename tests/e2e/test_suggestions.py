@@ -7,8 +7,8 @@ from time import process_time
 import grpc
 import pytest
 from concord.graph.v1 import session_pb2
+from concord.graph.v1.memory_pb2 import GetMemoryRequest
 from concord.search.v1 import suggestion_pb2 as pb
-from concord.search.v1.search_pb2 import SearchRequest
 from concord.search.v1.suggestion_pb2_grpc import SuggestionServiceStub
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import from_rpc_error
@@ -117,27 +117,21 @@ async def test_a_session_gets_no_memory_twice_unless_it_asks(running: TwoServers
 
 async def test_memories_read_in_the_session_lift_those_read_with_them(running: TwoServers) -> None:
     """S9 S3 M7 Suggestions are ranked by search's composite, with the session's co-reads."""
-    first = Memory(
-        id="first",
-        content="A note.",
-        surfaces_when=["file:*.py"],
-        importance=type_pb2.IMPORTANCE_HIGH,
-    )
-    beside = Memory(id="beside", content="The Berlin office.", surfaces_when=["file:*.py"])
-    token = await running.add(first, beside, NOISE)
-    read = SearchRequest(query="the Berlin office", page_size=2, session_id="s")
-    read.consistency.at_least_as_fresh = token
-
-    found = await running.searching().Search(read)
+    notes = [Memory(id=each, content=f"Note {each}.", surfaces_when=["file:*.py"]) for each in "ab"]
+    token = await running.add(*notes, NOISE)
+    situation = {"file_path": "a.py", "limit": 2, "repeat": True}
+    first, second = await suggested(running, token, **situation)
+    for number in range(12):  # once says little
+        for each in (second, "noise"):
+            got = GetMemoryRequest(id=each, session_id=f"s{number or ''}")
+            await running.memories().GetMemory(got)
     asked = session_pb2.ListCoReadsRequest(session_id="s")
     async with asyncio.timeout(60):
         while not (await running.sessions().ListCoReads(asked)).co_reads:  # noqa: ASYNC110 - what is waited for tells nobody
             await asyncio.sleep(0.05)
 
-    assert {each.memory.id for each in found.results} == {"beside", "noise"}
-    situation = {"file_path": "a.py", "limit": 1, "repeat": True}
-    assert await suggested(running, token, **situation, session_id="other") == ["first"]
-    assert await suggested(running, token, **situation, session_id="s") == ["beside"]
+    assert await suggested(running, token, **situation, session_id="other") == [first, second]
+    assert await suggested(running, token, **situation, session_id="s") == [second, first]
 
 
 async def test_what_was_superseded_surfaces_no_more(running: TwoServers) -> None:

@@ -39,6 +39,10 @@ from concord_search.ports.index import Question
 HALF_LIFE = 30
 """Days after which a co-read counts half."""
 
+FEW_READS = 25
+"""What few reads say counts little: at so many, half. At 4, naming the session made some first
+results wrong, at none, one in twelve (`python -m tests.bench named-session`)."""
+
 _IMPORTANCE = np.array([IMPORTANCE_NUMBER[level] for level in sorted(IMPORTANCE_NUMBER)])
 
 
@@ -233,7 +237,7 @@ class CandidateQuery:
         )
 
     def _coactivation(self, rows: Ints) -> Floats:
-        """The largest co-reads ÷ √(reads · reads) with a memory that the session read."""
+        """The largest co-reads ÷ (√(reads · reads) + FEW_READS) with a memory of the session."""
         question = self._question
         if not question.co_reads:
             return np.full(len(rows), np.nan)
@@ -245,7 +249,8 @@ class CandidateQuery:
                 continue
             reads = [max(int(columns["ac"][row]), 1) for row in pair]
             age = max(question.scope.now - each.last, 0) / DAY
-            share = min(each.sessions / sqrt(reads[0] * reads[1]), 1.0) * 0.5 ** (age / HALF_LIFE)
+            together = each.sessions / (sqrt(reads[0] * reads[1]) + FEW_READS)
+            share = min(together, 1.0) * 0.5 ** (age / HALF_LIFE)
             best[items[1]] = max(best.get(items[1], 0.0), share)
         return np.array([best.get(columns.items[row], 0.0) for row in rows.tolist()])
 
