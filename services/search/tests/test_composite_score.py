@@ -23,7 +23,7 @@ EVERYTHING = QueryFacts(now=NOW, has_domain=True, has_concepts=True)
 def talk(count: int = 1, **columns: object) -> Talk:
     """No conversation but for the columns given."""
     zeros, no = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.bool_)
-    nobody = Neighbour(np.zeros(count), no)
+    nobody = Neighbour(np.zeros(count), no, [""] * count)
     plain: dict[str, object] = {
         "kind": zeros,
         "session": zeros,
@@ -65,6 +65,7 @@ def candidates(count: int = 1, **columns: object) -> Candidates:
         "is_edge": zeros.astype(np.bool_),
         "holds": np.ones((count, 2), dtype=np.bool_),
         "term_weights": np.array([1.0, 3.0]),
+        "rarest": 3.0,
         "lengths": zeros + 8,
         "talk": talk(count),
     }
@@ -130,6 +131,7 @@ def test_no_score_leaves_its_range(
         (replace(EVERYTHING, has_domain=False), "domain_match"),
         (replace(EVERYTHING, has_concepts=False), "concept_overlap"),
         (EVERYTHING, "lexical"),
+        (EVERYTHING, "vector_similarity"),
         (EVERYTHING, "coactivation"),
         (EVERYTHING, "context_window"),
         (EVERYTHING, "statement"),
@@ -142,6 +144,8 @@ def test_a_signal_without_data_drops_out_and_says_so(asked: QueryFacts, name: st
     found = candidates()
     if name == "lexical":  # the query holds no word that is searched for
         found = replace(found, holds=np.ones((1, 0), dtype=np.bool_), term_weights=np.zeros(0))
+    if name == "vector_similarity":  # the embedder cannot read one of the two
+        found = replace(found, cosine=np.full(1, np.nan))
 
     breakdown = Ranking(found, asked, weighed(Weights())).breakdown(0)
 
@@ -181,8 +185,8 @@ def test_a_turn_is_ranked_by_what_is_said_beside_it() -> None:
         session=np.array([7, 8]),
         speaker_named=yes,
         window=np.array([[True, True], [False, True]]),
-        before=Neighbour(np.array([1.0, 0.0]), yes),
-        after=Neighbour(zeros, ~yes),
+        before=Neighbour(np.array([1.0, 0.0]), yes, ["", ""]),
+        after=Neighbour(zeros, ~yes, ["", ""]),
     )
     found = candidates(2, holds=[[False, True], [False, True]], talk=beside)
 
