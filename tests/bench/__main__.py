@@ -40,8 +40,8 @@ from tests.bench import (
     scripts,
     searching,
     settling,
-    value_check,
     suggesting,
+    value_check,
     values_in_time,
 )
 from tests.bench.run import Bench, Run
