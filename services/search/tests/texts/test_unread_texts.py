@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from concord_concepts import extract
-from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.domain import certainty
 from concord_search.domain.confidence import Band
 from concord_search.domain.profiles import shipped
@@ -14,7 +13,7 @@ from concord_search.domain.signals import QueryFacts
 from concord_search.ports.embedder import Embedder
 from concord_search.ports.index import Batch, NearQuery, Question
 from concord_testing.embedders import ready
-from search_lab import NOW, SCOPE, SPACE, plain_state
+from search_lab import NOW, SCOPE, SPACE, make_index, plain_state
 
 UNREAD = (
     "ผมชอบกาแฟเย็น",
@@ -44,7 +43,7 @@ async def test_what_it_cannot_read_has_no_meaning(minilm: Embedder) -> None:
 
 async def asked_of(texts: tuple[str, ...], query: str, minilm: Embedder, root: Path) -> Ranking:
     """The ranking of a query's candidates among some memories."""
-    index = EdgeIndex(root, minilm.model)
+    index = make_index(root, minilm.model)
     await index.open()
     try:
         await index.begin(SPACE, "epoch")
