@@ -14,7 +14,7 @@ TESTING := tests/support/testing
 # Checked one by one: each has its own conftest and its own modules beside the tests.
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
 READ_TESTS := $(foreach name,nodes edges memories episodes near_names as_of_reads,services/graph/tests/test_$(name).py)
-QDRANT_TESTS := services/search/tests/index_contract $(addprefix services/search/tests/, \
+QDRANT_TESTS := services/search/tests/index_contract services/search/tests/texts $(addprefix services/search/tests/, \
                 test_qdrant_server.py test_following_the_feed.py test_slices_and_retries.py test_reindex.py) \
                 tests/e2e/test_search_service.py tests/support/test_qdrant_contract.py \
                 $(if $(QDRANT_URL),,services/search/tests/test_qdrant_gone.py tests/e2e/test_qdrant_server.py tests/support/test_qdrant_killed.py)

@@ -59,18 +59,22 @@ async def test_a_write_is_found_by_the_search_that_carries_its_token(
     assert reply.results[0].memory.content == DOG.content
 
 
-async def test_a_search_reads_its_page_in_its_session(running: TwoServers) -> None:
-    """M7 S3 What one page shows was read together in the session that the search names; a search
-    in it then lifts what was read with what it read."""
-    token = await running.add(OFFICE, DOG)
+async def test_what_is_sure_or_got_was_read_together_in_the_session(running: TwoServers) -> None:
+    """M7 S3 S9 Of the results of searches that name a session, those of HIGH confidence, and what
+    is got in it; a search in it then lifts what was read with what it read."""
+    token = await running.add(OFFICE, DOG, PAY)
     asked = session_pb2.ListCoReadsRequest(session_id="s")
 
-    await search(running, "Berlin", fresh=token, session_id="peeked", peek=True)
-    await search(running, "my dog in the office in Berlin", fresh=token, session_id="s")
+    await search(running, OFFICE.content, fresh=token, session_id="peeked", peek=True)
+    sure = await search(running, OFFICE.content, fresh=token, session_id="s")
+    got = memory_pb2.GetMemoryRequest(id="dog", session_id="s")
+    await running.memories().GetMemory(got)
     async with asyncio.timeout(60):
         while not (found := (await running.sessions().ListCoReads(asked)).co_reads):  # noqa: ASYNC110 - what is waited for tells nobody
             await asyncio.sleep(0.05)
 
+    high = [each.confidence == search_pb2.CONFIDENCE_BAND_HIGH for each in sure.results]
+    assert dict(zip(ids(sure), high, strict=True)) == {"office": True, "dog": False, "pay": False}
     assert {(each.memory_id, each.other_id) for each in found} == {
         ("dog", "office"),
         ("office", "dog"),
@@ -83,7 +87,8 @@ async def test_a_search_reads_its_page_in_its_session(running: TwoServers) -> No
 
     for result in reply.results:
         scores = {each.signal_name: each.score for each in result.explanation.signals}
-        assert 0.9 < scores["coactivation"] <= 1.0
+        together = 0.0 if result.memory.id == "pay" else pytest.approx(1 / 27, abs=0.01)
+        assert scores["coactivation"] == together
     dropped = [each.signal_name for each in outside.results[0].explanation.dropped]
     assert "coactivation" in dropped
 

@@ -7,8 +7,8 @@ from time import process_time
 import grpc
 import pytest
 from concord.graph.v1 import session_pb2
+from concord.graph.v1.memory_pb2 import GetMemoryRequest
 from concord.search.v1 import suggestion_pb2 as pb
-from concord.search.v1.search_pb2 import SearchRequest
 from concord.search.v1.suggestion_pb2_grpc import SuggestionServiceStub
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import from_rpc_error
@@ -54,6 +54,51 @@ async def test_concepts_alone_bring_a_memory_where_half_are_shared(running: TwoS
     assert set(found.shared_concepts) >= {"connection", "pool"}
 
 
+async def test_words_and_meaning_bring_a_memory_of_which_much_is_said(running: TwoServers) -> None:
+    """S9 A snippet says much besides: what it shares counts, not which share of it."""
+    retry = Memory(
+        id="retry",
+        content="The payment provider rejects a retried charge without the same idempotency key.",
+    )
+    token = await running.add(NOISE, retry, Memory(id="mail", content="Mail goes out at noon."))
+    snippet = (
+        "Next I add a retry around the charge call in the payment client, in case the provider"
+        " times out, and then I have lunch in the office."
+    )
+
+    assert await suggested(running, token, snippet=snippet) == ["retry"]
+    assert await suggested(running, token, snippet="We have lunch at noon in an office.") == []
+
+
+async def test_a_stated_fact_is_evidence(running: TwoServers) -> None:
+    """S9 S11 Its words count as those of the text do."""
+    plain = Memory(id="plain", content="She moved there in March.")
+    stating = Memory(
+        id="stating",
+        content="She moved there in April.",
+        facts=[type_pb2.Fact(subject="Ada", relation="LIVES_IN", object="Bremen")],
+    )
+    token = await running.add(NOISE, plain, stating)
+    snippet = "Where does Ada live now, is it Bremen? She moved there."
+
+    assert await suggested(running, token, snippet=snippet) == ["stating"]
+
+
+@pytest.mark.parametrize("trigger", ["file:*", "file:**/*.*", "error:.*", "e", "the"])
+async def test_a_trigger_that_anything_meets_brings_nothing(
+    running: TwoServers, trigger: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S9 It is named where the memory is near by itself; a telling one goes before it."""
+    wide = Memory(id="wide", content="connection pool", surfaces_when=[trigger, "pool size"])
+    token = await running.add(NOISE, wide)
+    here = {"file_path": "a/b.c", "error_message": "e failed", "repeat": True}
+
+    assert await suggested(running, token, **here, snippet="the quokka") == []
+    assert await suggested(running, token, **here, snippet="the pool size") == ["wide"]
+    monkeypatch.setattr(suggest, "is_telling", lambda _: True)
+    assert await suggested(running, token, **here, snippet="the quokka") == ["wide"]
+
+
 async def test_a_session_gets_no_memory_twice_unless_it_asks(running: TwoServers) -> None:
     """S9 At most three by default; the next ones come with the next call."""
     many = [Memory(id=f"m{n}", content=f"Note {n}", surfaces_when=["file:*.py"]) for n in range(5)]
@@ -72,27 +117,21 @@ async def test_a_session_gets_no_memory_twice_unless_it_asks(running: TwoServers
 
 async def test_memories_read_in_the_session_lift_those_read_with_them(running: TwoServers) -> None:
     """S9 S3 M7 Suggestions are ranked by search's composite, with the session's co-reads."""
-    first = Memory(
-        id="first",
-        content="A note.",
-        surfaces_when=["file:*.py"],
-        importance=type_pb2.IMPORTANCE_HIGH,
-    )
-    beside = Memory(id="beside", content="The Berlin office.", surfaces_when=["file:*.py"])
-    token = await running.add(first, beside, NOISE)
-    read = SearchRequest(query="the Berlin office", page_size=2, session_id="s")
-    read.consistency.at_least_as_fresh = token
-
-    found = await running.searching().Search(read)
+    notes = [Memory(id=each, content=f"Note {each}.", surfaces_when=["file:*.py"]) for each in "ab"]
+    token = await running.add(*notes, NOISE)
+    situation = {"file_path": "a.py", "limit": 2, "repeat": True}
+    first, second = await suggested(running, token, **situation)
+    for number in range(12):  # once says little
+        for each in (second, "noise"):
+            got = GetMemoryRequest(id=each, session_id=f"s{number or ''}")
+            await running.memories().GetMemory(got)
     asked = session_pb2.ListCoReadsRequest(session_id="s")
     async with asyncio.timeout(60):
         while not (await running.sessions().ListCoReads(asked)).co_reads:  # noqa: ASYNC110 - what is waited for tells nobody
             await asyncio.sleep(0.05)
 
-    assert {each.memory.id for each in found.results} == {"beside", "noise"}
-    situation = {"file_path": "a.py", "limit": 1, "repeat": True}
-    assert await suggested(running, token, **situation, session_id="other") == ["first"]
-    assert await suggested(running, token, **situation, session_id="s") == ["beside"]
+    assert await suggested(running, token, **situation, session_id="other") == [first, second]
+    assert await suggested(running, token, **situation, session_id="s") == [second, first]
 
 
 async def test_what_was_superseded_surfaces_no_more(running: TwoServers) -> None:

@@ -187,11 +187,11 @@ async def test_sessions_are_listed_by_last_use(live: World, home: Calls) -> None
 
 
 async def test_what_was_read_together_is_kept(live: World, home: Calls) -> None:
-    """M7 S3 In how many sessions, the last pairs first; a search's hydration counts."""
+    """M7 S3 In how many sessions, the last pairs first; of a search's results the sure ones."""
     await add_all(home, "abc")
     await read(home, "old", "a", "b")
     live.clock.pass_(SECOND)
-    refs = [feed_pb2.RevisionRef(id=each) for each in ("a", "b")]
+    refs = [feed_pb2.RevisionRef(id=each, unsure=each == "c") for each in "abc"]
     await home.feed.BatchGetRevisions(
         feed_pb2.BatchGetRevisionsRequest(
             space="home", refs=refs, count_as_read=True, session_id="older"

@@ -1,7 +1,7 @@
 """A small graph in memory behind the port of its feed, whose answers a test can spoil."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from concord_search.domain.changes import ChangeKind
@@ -115,6 +115,7 @@ class ScriptedGraph:
         *,
         count_as_read: bool,  # noqa: ARG002 - reads are not kept
         session_id: str = "",  # noqa: ARG002 - nor their sessions
+        unsure: Collection[str] = (),  # noqa: ARG002 - nor which are read together
         as_of: AsOf = PRESENT,  # noqa: ARG002 - nor is what was known before
     ) -> Sequence[Hydrated | None]:
         self._check()

@@ -127,6 +127,7 @@ def candidates(count: int = 1, **columns: object) -> Candidates:
         "is_edge": zeros.astype(np.bool_),
         "holds": np.ones((count, 2), dtype=np.bool_),
         "term_weights": np.array([1.0, 3.0]),
+        "rarest": 3.0,
         "lengths": zeros + 8,
         "talk": talk(count),
     }

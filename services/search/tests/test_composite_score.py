@@ -82,6 +82,7 @@ def test_no_score_leaves_its_range(
         (replace(EVERYTHING, has_domain=False), "domain_match"),
         (replace(EVERYTHING, has_concepts=False), "concept_overlap"),
         (EVERYTHING, "lexical"),
+        (EVERYTHING, "vector_similarity"),
         (EVERYTHING, "coactivation"),
         (EVERYTHING, "context_window"),
         (EVERYTHING, "statement"),
@@ -95,6 +96,8 @@ def test_a_signal_without_data_drops_out_and_says_so(asked: QueryFacts, name: st
     found = candidates()
     if name == "lexical":  # the query holds no word that is searched for
         found = replace(found, holds=np.ones((1, 0), dtype=np.bool_), term_weights=np.zeros(0))
+    if name == "vector_similarity":  # the embedder cannot read one of the two
+        found = replace(found, cosine=np.full(1, np.nan))
 
     breakdown = Ranking(found, asked, weighed(Weights())).breakdown(0)
 

@@ -177,8 +177,10 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         )
         if request.count_as_read:
             read = [each[0].view.item for each in found if each]
-            ids = [item.id for item in read if not is_erased(item)]
-            self._reader.count(request.space, ids, request.session_id, of_session=True)
+            ids = {item.id for item in read if not is_erased(item)}
+            unsure = {ref.id for ref in request.refs if ref.unsure} & ids
+            self._reader.count(request.space, ids - unsure, request.session_id, of_session=True)
+            self._reader.count(request.space, unsure, request.session_id)
         revisions = [
             _revision(ref_id, state) for (ref_id, _), state in zip(refs, found, strict=True)
         ]

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property, lru_cache
 
+from concord_concepts.extraction import extract
 from concord_concepts.patterns import Pattern, PatternMalformed
 
 FILE, ERROR = "file:", "error:"
 _WORD = re.compile(r"\w+")
+_SHORTEST_NAME = 3  # of an error: "pool", "404"; not "e"
 
 
 class TriggerMalformed(ValueError):
@@ -51,6 +53,21 @@ def trigger(text: str) -> Matches:
     if not words.strip():
         raise TriggerMalformed("holds no word")
     return lambda situation, _: words in situation.words
+
+
+_WILD = re.compile(r"\[[^\]]*\]|\\.|[*?]")
+"""What matches any of several characters, in a glob or a regular expression."""
+
+
+@lru_cache(maxsize=1 << 12)
+def is_telling(text: str) -> bool:
+    """Return whether a trigger names anything: file:*, error:.*, "e" and "the" do not."""
+    if text.startswith(FILE):
+        return bool(_WORD.search(_WILD.sub(" ", text.removeprefix(FILE))))
+    if text.startswith(ERROR):
+        words = _WORD.findall(_WILD.sub(" ", text.removeprefix(ERROR)))
+        return any(len(word) >= _SHORTEST_NAME for word in words)
+    return bool(extract(text, 1)) or any(map(str.isdecimal, _words(text).split()))
 
 
 def _file(glob: str) -> Matches:

@@ -13,7 +13,7 @@ from concord_concepts.patterns import (
     PatternMalformed,
     unhurried,
 )
-from concord_concepts.triggers import Situation, TriggerMalformed, trigger
+from concord_concepts.triggers import Situation, TriggerMalformed, is_telling, trigger
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -138,3 +138,29 @@ def test_a_long_path_is_matched_without_going_back() -> None:
 
     assert not trigger(glob)(Situation(path="a" * 2_000), unhurried)
     assert trigger("file:*x*")(Situation(path=string.ascii_lowercase), unhurried)
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"),
+    [
+        ("file:*", False),
+        ("file:**/*.*", False),
+        ("file:[a-z]?", False),
+        ("file:*.c", True),
+        ("file:docs/*", True),
+        ("error:.*", False),
+        (r"error:\w+", False),
+        ("error:e", False),
+        ("error:404", True),
+        ("error:time ?out.*pool", True),
+        ("e", False),
+        ("the", False),
+        ("what is it", False),
+        ("deploy", True),
+        ("404", True),
+        ("배포", True),
+    ],
+)
+def test_a_trigger_tells_something_if_it_names_anything(text: str, *, tells: bool) -> None:
+    """S9 One that every situation meets is told apart."""
+    assert is_telling(text) is tells

@@ -50,14 +50,15 @@ class Candidates:
     They are memories, or constitutive edges (`is_edge`) where the query asks for these, too.
 
     `items`: the index's own names of the memories; `seqs`: the changes that made the scored states.
-    `cosine`: raw, in [-1, 1]; `lexical`: the raw BM25 score, 0 for a memory that is not among the
-    best of the branch of words; `fusion`: the sum of both branches' normalised scores, in [0, 2].
+    `cosine`: raw, in [-1, 1], NaN if the embedder cannot read the query or the memory. `lexical`:
+    the raw BM25 score, 0 for a memory that is not among the best of the branch of words. `fusion`:
+    the sum of both branches' normalised scores, in [0, 2].
     `domain_match`: 1, .5 or 0 (spec S3).
     `shared_concepts` and `all_concepts`: the sizes of intersection and union with the query's.
     `coactivation`, in [0, 1]: how often it was read together with the session's memories; NaN
     without a session. `holds`, shape (n, terms): which of the query's terms each holds;
-    `term_weights`, shape (terms,): their inverse document frequencies. `lengths`: how many
-    different terms each holds.
+    `term_weights`, shape (terms,): their inverse document frequencies, and `rarest`: that of a term
+    which a single memory holds. `lengths`: how many different terms each holds.
     `held_until`: when it ceased to hold, `NEVER` if it has not. `names_from` and `names_until`: the
     time that its text names, both 0 for none.
     Times are microseconds; `importance` is a number in [0, 1].
@@ -84,6 +85,7 @@ class Candidates:
     is_edge: Bools
     holds: Bools
     term_weights: Floats
+    rarest: float
     lengths: Ints
     talk: Talk
 
@@ -121,6 +123,7 @@ NO_CANDIDATES = Candidates(
     is_edge=_NO_BOOLS,
     holds=_NO_BOOLS.reshape(0, 0),
     term_weights=_NO_FLOATS,
+    rarest=1.0,
     lengths=_NO_INTS,
     talk=Talk(
         kind=_NO_INTS,

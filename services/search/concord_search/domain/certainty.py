@@ -6,6 +6,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from concord_search.domain.candidates import Candidates
 from concord_search.domain.confidence import COMPARED, Band, evidence, rarest
 from concord_search.domain.memory import Talk
 from concord_search.domain.ranking import Ranking
@@ -33,6 +36,20 @@ def certainties(ranking: Ranking, rows: Sequence[int]) -> dict[int, Certainty]:
     bands = {kind: profiles.of(Talk(kind)).confidence.bands(shown) for kind in {*kinds}}
     asks = found.talk.asks[compared].tolist()
     lacks = (rarest(found)[compared] < 1).tolist()
+    read = are_read(found, compared)
     return {
-        row: Certainty(bands[kinds[at]][at], asks[at], lacks[at]) for at, row in enumerate(compared)
+        row: Certainty(
+            bands[kinds[at]][at] if read[at] else Band.LOW,
+            asks[at],
+            lacks[at],
+        )
+        for at, row in enumerate(compared)
     }
+
+
+def are_read(found: Candidates, rows: Sequence[int]) -> list[bool]:
+    """Whether the embedder reads both the query and each row.
+
+    Nothing is sure without: the bands' promise was fitted on texts that it reads.
+    """
+    return [not each for each in np.isnan(found.cosine[rows]).tolist()]

@@ -85,7 +85,7 @@ def evidence(
     `composite`: all candidates' composite scores.
     """
     coverage = np.fmax(scores["lexical"], 0.0)
-    cosine, first = found.cosine, rows[:COMPARED]
+    cosine, first = np.nan_to_num(found.cosine), rows[:COMPARED]
     of_all = {
         "best_cosine": cosine.max(),
         "mean_cosine": cosine[first].sum() / len(first),

@@ -79,6 +79,7 @@ class QueryFacts:
 
 NO_SESSION = "it belongs to no session"
 NO_DATA = {
+    "vector_similarity": "the embedder cannot read the signs of the query or the memory",
     "domain_match": "the query names no domain",
     "concept_overlap": "no concepts were found in the query",
     "lexical": "the query holds no word that is searched for",

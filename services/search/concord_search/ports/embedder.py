@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float32]
-"""One embedding, shape (dimension,), of length one."""
+"""One embedding, shape (dimension,), of length one; or all zeros: the model cannot read the text.
+
+Such a text has no meaning to the model, and so no cosine with any other.
+"""
 
 Vectors = NDArray[np.float32]
-"""Embeddings, shape (n, dimension), each row of length one."""
+"""Embeddings, shape (n, dimension), each row as a `Vector`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,8 @@ class Embedder(Protocol):
     """Turns texts into vectors of one model.
 
     Equal texts give nearly equal vectors, whatever they are embedded together with. A text longer
-    than the model reads is read as far as it goes.
+    than the model reads is read as far as it goes. One mostly in signs or scripts that the model
+    does not know is not read: its vector is zero, lest all such texts be alike.
     """
 
     @property

@@ -134,11 +134,13 @@ class Feed(Protocol):
         *,
         count_as_read: bool,
         session_id: str = "",
+        unsure: Collection[str] = (),
         as_of: AsOf = PRESENT,
     ) -> Sequence[Hydrated | None]:
         """The states as of an instant, in order; None for a memory that is unknown (then).
 
-        `session_id`: the session in which they are read, if that counts.
+        `session_id`: the session in which they are read, if that counts, the `unsure` ones not
+        together with any.
         """
         ...
 

@@ -223,7 +223,7 @@ class Index(Protocol):
     async def near(
         self, space: str, vector: Vector, model: EmbeddingModel, query: NearQuery
     ) -> list[Near]:
-        """Memories near to a vector, by cosine, descending."""
+        """Memories near to a vector, by cosine, descending; none to a vector of zeros."""
         ...
 
     async def near_each(

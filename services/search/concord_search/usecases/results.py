@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from concord_search.domain import explanation
 from concord_search.domain.certainty import Certainty, certainties
 from concord_search.domain.confidence import Band
@@ -86,7 +88,7 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
     )
     return Result(
         memory=memory,
-        cosine=max(-1.0, min(1.0, float(found.cosine[row]))),
+        cosine=max(-1.0, min(1.0, float(np.nan_to_num(found.cosine[row])))),
         fusion=float(found.fusion[row]),
         breakdown=breakdown,
         reasons=tuple(explanation.reason(part, context) for part in breakdown.parts),

@@ -1,7 +1,7 @@
 """Finds the memories that answer a query, and explains each result (spec S1-S5, T4)."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -10,6 +10,8 @@ from concord_reading.times import Window, windows
 
 from concord_search.domain.asked_times import EVER, TimePhrase
 from concord_search.domain.candidates import Candidates
+from concord_search.domain.certainty import certainties
+from concord_search.domain.confidence import Band
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import PRESENT, AsOf, Micros
 from concord_search.domain.ranking import Ranking
@@ -283,7 +285,9 @@ class Search:
     ) -> tuple[list[Result], int | None]:
         """The results from the offset on, and the offset of the next page."""
         rows, found = ranked.rows[query.offset :], ranked.ranking.found
-        shown, read = await self.shown(space, query, ranked.question, found, rows)
+        shown, read = await self.shown(
+            space, query, ranked.question, found, rows, ranking=ranked.ranking
+        )
         results = explained(ranked, shown)
         if query.superseded is Superseded.INCLUDE:
             results = after_their_heads(results)
@@ -296,17 +300,19 @@ class Search:
         question: Question,
         found: Candidates,
         rows: Sequence[int],
+        *,
+        ranking: Ranking | None = None,
     ) -> tuple[list[tuple[int, Hydrated]], int]:
         """Reads candidates from graph, until enough for a page may be shown.
 
-        Returns these by row, and how many rows were read.
+        Returns these by row, and how many rows were read. `ranking`: theirs, if it is known.
         """
         shown: list[tuple[int, Hydrated]] = []
         at = 0
         while len(shown) < query.page_size and at < len(rows):
             some = rows[at : at + query.page_size - len(shown)]
             at += len(some)
-            shown += await self._hydrated(space, query, question, found, some)
+            shown += await self._hydrated(space, query, question, found, some, ranking=ranking)
         return shown, at
 
     async def _hydrated(
@@ -316,15 +322,22 @@ class Search:
         question: Question,
         found: Candidates,
         rows: Sequence[int],
+        *,
+        ranking: Ranking | None = None,
     ) -> list[tuple[int, Hydrated]]:
         """Those of some candidates that may be shown, by row, in the order of the rows."""
         ids = {row: self._context.index.id_of(space, found.items[row]) for row in rows}
+        unsure: Collection[str] = ()
+        if query.session_id and not query.peek:
+            sure = certainties(ranking or self.rank(question, found).ranking, rows)
+            unsure = {ids[row] for row in rows if sure[row].band is not Band.HIGH}
         items = await asyncio.gather(
             self._context.graph.current(
                 space,
                 [ids[row] for row in rows if not found.is_edge[row]],
                 count_as_read=not query.peek,
                 session_id=query.session_id,
+                unsure=unsure,
                 as_of=query.as_of,
             ),
             self._context.graph.edges(
@@ -358,7 +371,9 @@ class Search:
         wanted = set(members)
         ids = self._ids(space, whole, whole.rows)
         rows = [row for row, each in zip(whole.rows, ids, strict=True) if each in wanted]
-        shown = await self._hydrated(space, query, whole.question, whole.ranking.found, rows)
+        shown = await self._hydrated(
+            space, query, whole.question, whole.ranking.found, rows, ranking=whole.ranking
+        )
         results = explained(whole, shown)
         results.sort(key=lambda each: (each.memory.state.valid_from, each.memory.state.id))
         return results, next_offset

@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 from concord_chassis.server.workers import Workers
 from concord_concepts.patterns import OutOfTime
-from concord_concepts.triggers import Situation, TriggerMalformed, trigger
-from numpy.typing import NDArray
+from concord_concepts.triggers import Situation, TriggerMalformed, is_telling, trigger
 
 from concord_search.domain.filters import admits
-from concord_search.domain.signals import overlap
+from concord_search.domain.surfacing import surfaces
 from concord_search.ports.graph import Hydrated
 from concord_search.ports.index import Question
 from concord_search.usecases.progress import Demand
@@ -26,9 +24,6 @@ TRIED_WITHIN = 0.05
 OF_ONE_MEMORY = 0.1
 """The share of that time for steps of a memory's patterns that are not remembered: what somebody
 wrote to be slow leaves time for all others."""
-
-STRONG_OVERLAP = 0.5
-"""A memory surfaces without a trigger if it shares at least so many concepts (Jaccard, S5)."""
 
 CONSIDERED = 100
 """The most memories that are ranked: so many found by triggers, and so many by concepts."""
@@ -103,14 +98,15 @@ class SuggestProactively:
     async def _scores(
         self, space: str, question: Question, triggered: Mapping[str, str]
     ) -> dict[str, float]:
-        """Composite scores by id, of memories with a matching trigger or half their concepts."""
+        """Composite scores by id, of memories with a matching trigger, or that share enough."""
         ranked = await self._search.ranked(space, question)
-        found = ranked.ranking.found
-        alike: NDArray[np.bool_] = overlap(found) >= STRONG_OVERLAP
-        rows = [row for row in ranked.rows[:CONSIDERED] if question.concepts and alike[row]]
+        alike = surfaces(ranked.ranking.found)
+        rows = [row for row in ranked.rows if alike[row]][:CONSIDERED]
         scores = self._search.composites(space, ranked, rows)
-        if triggered:
-            first = list(triggered)[:CONSIDERED]
+        # One that any situation meets brings nothing by itself.
+        telling = [each for each, trigger in triggered.items() if is_telling(trigger)]
+        if telling:
+            first = telling[:CONSIDERED]
             brought = await self._search.ranked(space, only(question, first))
             scores |= self._search.composites(space, brought, brought.rows)
         return scores
@@ -141,6 +137,7 @@ def met(
 ) -> tuple[dict[str, str], bool]:
     """Each memory's first trigger that matches a situation, by id; and whether all were tried.
 
+    One that any situation could meet comes after all others.
     `seconds` is a clock that never runs backwards.
     """
     until = seconds() + TRIED_WITHIN
@@ -169,7 +166,7 @@ def _first_met(
     def has_time() -> bool:
         return seconds() <= until
 
-    for text in triggers:
+    for text in sorted(triggers, key=is_telling, reverse=True):
         try:
             if trigger(text)(situation, has_time):
                 return text

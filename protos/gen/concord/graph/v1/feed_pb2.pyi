@@ -817,19 +817,25 @@ class RevisionRef(_message.Message):
 
     ID_FIELD_NUMBER: _builtins.int
     SEQ_FIELD_NUMBER: _builtins.int
+    UNSURE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The memory."""
     seq: _builtins.int
     """The sequence number of the change that made the state; 0 = as of the instant asked about."""
+    unsure: _builtins.bool
+    """True if it may be beside the point, as most results of a search are: the session reads it, and yet it was not
+    read together with what else the session reads (ListCoReads).
+    """
     def __init__(
         self,
         *,
         id: _builtins.str = ...,
         seq: _builtins.int = ...,
+        unsure: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "seq", b"seq"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "seq", b"seq", "unsure", b"unsure"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -98,8 +98,8 @@ class SessionServiceServicer:
 
     def ListCoReads(self, request, context):
         """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
-        pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
-        and none that was erased.
+        pairs read together last first, at most 1,000. What was got counts as read, and of a search's results those of
+        HIGH confidence. Of each session the 100 memories read last are kept, for 180 days, and none that was erased.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

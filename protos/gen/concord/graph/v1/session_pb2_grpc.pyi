@@ -48,8 +48,8 @@ class SessionServiceStub:
     """Lists sessions, the last used first. One that is used between two pages may be on neither of them."""
     ListCoReads: _grpc.UnaryUnaryMultiCallable[_session_pb2.ListCoReadsRequest, _session_pb2.ListCoReadsResponse]
     """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
-    pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
-    and none that was erased.
+    pairs read together last first, at most 1,000. What was got counts as read, and of a search's results those of
+    HIGH confidence. Of each session the 100 memories read last are kept, for 180 days, and none that was erased.
     """
     ListRestated: _grpc.UnaryUnaryMultiCallable[_session_pb2.ListRestatedRequest, _session_pb2.ListRestatedResponse]
     """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
@@ -76,8 +76,8 @@ class SessionServiceAsyncStub(SessionServiceStub):
     """Lists sessions, the last used first. One that is used between two pages may be on neither of them."""
     ListCoReads: _aio.UnaryUnaryMultiCallable[_session_pb2.ListCoReadsRequest, _session_pb2.ListCoReadsResponse]  # type: ignore[assignment]
     """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
-    pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
-    and none that was erased.
+    pairs read together last first, at most 1,000. What was got counts as read, and of a search's results those of
+    HIGH confidence. Of each session the 100 memories read last are kept, for 180 days, and none that was erased.
     """
     ListRestated: _aio.UnaryUnaryMultiCallable[_session_pb2.ListRestatedRequest, _session_pb2.ListRestatedResponse]  # type: ignore[assignment]
     """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
@@ -125,8 +125,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_session_pb2.ListCoReadsResponse, _abc.Awaitable[_session_pb2.ListCoReadsResponse]]:
         """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
-        pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
-        and none that was erased.
+        pairs read together last first, at most 1,000. What was got counts as read, and of a search's results those of
+        HIGH confidence. Of each session the 100 memories read last are kept, for 180 days, and none that was erased.
         """
 
     @_abc_1.abstractmethod

@@ -668,7 +668,7 @@ class SearchResult(_message.Message):
     composite_score: _builtins.float
     """Sum of the explanation's contributions. In [0, 1]."""
     vector_similarity: _builtins.float
-    """Raw cosine of query and content, unblended. In [-1, 1]."""
+    """Raw cosine of query and content, unblended. In [-1, 1]; 0 if the embedder cannot read one of the two."""
     fusion_score: _builtins.float
     """Score of the engine's fusion of dense and lexical candidates, before the composite."""
     confidence: Global___ConfidenceBand.ValueType

@@ -48,7 +48,8 @@ class SuggestionServiceServicer:
 
     def SuggestProactively(self, request, context):
         """Finds the few memories that matter in a situation: those with a trigger (Memory.surfaces_when) that the
-        situation meets, and those that share at least half of their concepts with it; best composite score first.
+        situation meets, and those near to it by meaning, shared words (those of stated facts, too) and concepts; best
+        composite score first. A trigger that any situation meets (file:*, error:.*, "the") brings nothing by itself.
         None rather than noise. Never counts as reading; a session gets no memory twice.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -35,7 +35,8 @@ class SuggestionServiceStub:
     def __new__(cls, channel: _aio.Channel) -> SuggestionServiceAsyncStub: ...
     SuggestProactively: _grpc.UnaryUnaryMultiCallable[_suggestion_pb2.SuggestProactivelyRequest, _suggestion_pb2.SuggestProactivelyResponse]
     """Finds the few memories that matter in a situation: those with a trigger (Memory.surfaces_when) that the
-    situation meets, and those that share at least half of their concepts with it; best composite score first.
+    situation meets, and those near to it by meaning, shared words (those of stated facts, too) and concepts; best
+    composite score first. A trigger that any situation meets (file:*, error:.*, "the") brings nothing by itself.
     None rather than noise. Never counts as reading; a session gets no memory twice.
     """
 
@@ -46,7 +47,8 @@ class SuggestionServiceAsyncStub(SuggestionServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     SuggestProactively: _aio.UnaryUnaryMultiCallable[_suggestion_pb2.SuggestProactivelyRequest, _suggestion_pb2.SuggestProactivelyResponse]  # type: ignore[assignment]
     """Finds the few memories that matter in a situation: those with a trigger (Memory.surfaces_when) that the
-    situation meets, and those that share at least half of their concepts with it; best composite score first.
+    situation meets, and those near to it by meaning, shared words (those of stated facts, too) and concepts; best
+    composite score first. A trigger that any situation meets (file:*, error:.*, "the") brings nothing by itself.
     None rather than noise. Never counts as reading; a session gets no memory twice.
     """
 
@@ -60,7 +62,8 @@ class SuggestionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_suggestion_pb2.SuggestProactivelyResponse, _abc.Awaitable[_suggestion_pb2.SuggestProactivelyResponse]]:
         """Finds the few memories that matter in a situation: those with a trigger (Memory.surfaces_when) that the
-        situation meets, and those that share at least half of their concepts with it; best composite score first.
+        situation meets, and those near to it by meaning, shared words (those of stated facts, too) and concepts; best
+        composite score first. A trigger that any situation meets (file:*, error:.*, "the") brings nothing by itself.
         None rather than noise. Never counts as reading; a session gets no memory twice.
         """
 

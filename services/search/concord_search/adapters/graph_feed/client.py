@@ -237,9 +237,10 @@ class GraphClient:
         *,
         count_as_read: bool,
         session_id: str = "",
+        unsure: Collection[str] = (),
         as_of: AsOf = PRESENT,
     ) -> Sequence[Hydrated | None]:
-        refs = [feed_pb2.RevisionRef(id=each) for each in ids]
+        refs = [feed_pb2.RevisionRef(id=each, unsure=each in unsure) for each in ids]
         revisions, is_logged = await self._revisions(
             space, refs, as_of, count_as_read=count_as_read, session_id=session_id
         )

@@ -34,6 +34,12 @@ BATCHES_AHEAD = 8
 
 REMEMBERED_QUERIES = 256
 
+UNKNOWN, LAST_LATIN = "[UNK]", "\u024f"
+UNREAD = 0.5
+"""A text is not read if so many of its characters, by share, are in tokens that say nothing: the
+[UNK] token, and the letters of which the vocabulary spells each word of another script (the cosines
+of unrelated Korean, Hindi, Russian and Arabic sentences were .5 to .8)."""
+
 Loaded = tuple[onnxruntime.InferenceSession, Tokenizer]
 
 
@@ -66,13 +72,15 @@ class MiniLm:
     async def embed(self, texts: Sequence[str]) -> Vectors:
         result = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         encoded = await self._texts.run(self._encode, texts)
+        read = [row for row, text in enumerate(texts) if is_read(text, encoded[row])]
         room = asyncio.Semaphore(BATCHES_AHEAD)
 
-        async def fill(rows: list[int]) -> None:
+        async def fill(batch: list[int]) -> None:
+            rows = [read[at] for at in batch]
             async with room:
                 result[rows] = await self._texts.run(self._run, [encoded[row] for row in rows])
 
-        await asyncio.gather(*map(fill, _batches([len(each.ids) for each in encoded])))
+        await asyncio.gather(*map(fill, _batches([len(encoded[row].ids) for row in read])))
         return result
 
     async def embed_query(self, text: str) -> Vector:
@@ -88,7 +96,10 @@ class MiniLm:
         return known
 
     def _embed_one(self, text: str) -> Vectors:
-        return self._run(self._encode([text]))
+        encoded = self._encode([text])
+        if not is_read(text, encoded[0]):
+            return np.zeros((1, DIMENSION), dtype=np.float32)
+        return self._run(encoded)
 
     def _encode(self, texts: Sequence[str]) -> list[Encoding]:
         _, tokenizer = self._model
@@ -115,6 +126,20 @@ class MiniLm:
         for workers in (self._texts, self._queries):
             await asyncio.to_thread(workers.close)
         self._loaded = None
+
+
+def is_read(text: str, encoded: Encoding) -> bool:
+    """Whether the model can read a text: whether most of its characters are in known tokens."""
+    if text.isascii():
+        return True
+    known = unknown = 0
+    for token, (start, end) in zip(encoded.tokens, encoded.offsets, strict=True):
+        piece = token.removeprefix("##")
+        if piece == UNKNOWN or (piece > LAST_LATIN and piece.isalnum()):
+            unknown += end - start
+        elif piece.isalnum():
+            known += end - start
+    return unknown < UNREAD * max(known + unknown, 1)
 
 
 def _batches(widths: Sequence[int]) -> Iterator[list[int]]:

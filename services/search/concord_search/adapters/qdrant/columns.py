@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from concord_search.adapters.qdrant import payload
-from concord_search.adapters.qdrant.frequencies import DocumentFrequencies
+from concord_search.adapters.qdrant.frequencies import DocumentFrequencies, weight
 from concord_search.adapters.qdrant.ragged import Ragged, longer
 from concord_search.domain.candidates import Floats, Ints
 
@@ -221,6 +221,11 @@ class Columns:
     def term_weights(self, terms: Ints) -> Floats:
         """The inverse document frequency of each term."""
         return self._documents.weights(terms, self.open_items)
+
+    @property
+    def rarest_weight(self) -> float:
+        """The inverse document frequency of a term that one memory holds."""
+        return float(weight(np.ones(1), self.open_items)[0])
 
     def beside(self, rows: Ints, side: str) -> Ints:
         """The current row `before` or `after` each row in its session; -1 where there is none."""

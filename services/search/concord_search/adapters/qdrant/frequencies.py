@@ -36,9 +36,13 @@ class DocumentFrequencies:
         np.subtract.at(self._counts, terms & self._mask, 1)
 
     def weights(self, terms: Ints, texts: int) -> Floats:
-        """The inverse document frequency of each term among `texts` texts.
+        """The inverse document frequency of each term among `texts` texts."""
+        return weight(self._counts[terms & self._mask], texts)
 
-        As BM25 has it: ln(1 + (n - df + .5)/(df + .5)).
-        """
-        held_by: Ints = self._counts[terms & self._mask]
-        return np.log1p((max(texts, 0) - np.minimum(held_by, texts) + 0.5) / (held_by + 0.5))
+
+def weight(held_by: Ints | Floats, texts: int) -> Floats:
+    """The inverse document frequency of terms that so many of `texts` texts hold.
+
+    As BM25 has it: ln(1 + (n - df + .5)/(df + .5)).
+    """
+    return np.log1p((max(texts, 0) - np.minimum(held_by, texts) + 0.5) / (held_by + 0.5))

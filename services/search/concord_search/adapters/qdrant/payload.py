@@ -15,7 +15,7 @@ filtering by them costs next to nothing:
 
 Only a constitutive edge, which is indexed as a sentence, has `edge`. `terms` are the numbers of the
 words, `speaker` the first of the speaker's numbers. `speech` is ASKS if the words ask, plus
-SAYS_WHEN if they name a time.
+SAYS_WHEN if they name a time, plus UNREAD if the embedder cannot read them: their vector is zero.
 
 So a state was known at r if `created` and `since` are not after r and `closed` is.
 """
@@ -42,7 +42,7 @@ WEIGHED = ("ac", "la")
 """The fields that a formula of the engine reads; it wants them indexed for ranges, too."""
 
 
-ASKS, SAYS_WHEN = 1, 2
+ASKS, SAYS_WHEN, UNREAD = 1, 2, 4
 
 
 def of_state(
@@ -51,6 +51,8 @@ def of_state(
     terms: Collection[int],
     speaker: int = 0,
     named: Sequence[Window] = (),
+    *,
+    unread: bool = False,
 ) -> Payload:
     """The payload of an open state; `named`: the times that its text names."""
 
@@ -75,7 +77,7 @@ def of_state(
         "head": int(state.is_head),
         "session": number("session", state.session_id),
         "talk": int(state.talk),
-        "speech": ASKS * asks(state.content) + SAYS_WHEN * says_when(named),
+        "speech": ASKS * asks(state.content) + SAYS_WHEN * says_when(named) + UNREAD * unread,
         "terms": sorted(terms),
         "speaker": speaker,
     }

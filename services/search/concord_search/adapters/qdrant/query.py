@@ -18,6 +18,7 @@ from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.conversation import talk
 from concord_search.adapters.qdrant.filters import Filter, PointId
 from concord_search.adapters.qdrant.keys import SpaceKey
+from concord_search.adapters.qdrant.payload import UNREAD
 from concord_search.adapters.qdrant.shard import (
     DENSE,
     WORDS,
@@ -38,6 +39,10 @@ from concord_search.ports.index import Question
 
 HALF_LIFE = 30
 """Days after which a co-read counts half."""
+
+FEW_READS = 25
+"""What few reads say counts little: at so many, half. At 4, naming the session made some first
+results wrong, at none, one in twelve (`python -m tests.bench named-session`)."""
 
 _IMPORTANCE = np.array([IMPORTANCE_NUMBER[level] for level in sorted(IMPORTANCE_NUMBER)])
 
@@ -153,20 +158,29 @@ class CandidateQuery:
         rows = np.unique(np.concatenate([found for found, _ in (*near, *words)]))
         cosine, lexical = (_placed(rows, side) for side in (near, words))
         branches = [
-            Branch(rows[~np.isnan(column)], [found for found, _ in side], fusion.scale(side[0][1]))
+            Branch(rows[~np.isnan(column)], [found for found, _ in side], _scale(side[0][1]))
             for column, side in ((cosine, near), (lexical, words))
             if side
         ]
         fused = fusion.fused([cosine, lexical], [each.scale for each in branches])
+        scored = ~(np.isnan(cosine) & np.isnan(lexical)) | (self._question.only is not None)
         cosine = np.fmax(np.fmax(cosine, _placed(rows, besides)), -1.0)
-        return Scores(rows, cosine, np.fmax(lexical, 0.0), fused), branches
+        cosine[self._unread(rows, dense)] = np.nan
+        return Scores(rows, cosine, np.fmax(lexical, 0.0), fused).at(scored), branches
 
     def _sides(self, dense: list[float]) -> list[list[tuple[Ints, Floats]]]:
         """What meaning found, and what words found; meaning also scores what words found."""
         worded = {point for each in self._worded for point in each.points}
         answers = self._branch(dense, DENSE, also=worded)
         with self._lock:
-            return [[self._known(each) for each in side] for side in (answers, self._worded)]
+            near, words = ([self._known(each) for each in side] for side in (answers, self._worded))
+        # Without a meaning on either side there is no cosine.
+        near = [(rows, np.where(self._unread(rows, dense), np.nan, each)) for rows, each in near]
+        return [near, words]
+
+    def _unread(self, rows: Ints, dense: list[float]) -> Bools:
+        """Which rows have no cosine with the question, as the embedder cannot read one of them."""
+        return ((self._columns["speech"][rows] & UNREAD) > 0) | (not any(dense))
 
     def _has_changed(self) -> bool:
         """Whether a memory got a new state since: if at all, words found its former one.
@@ -225,12 +239,13 @@ class CandidateQuery:
             is_edge=columns["edge"][rows] > 0,
             holds=holds,
             term_weights=columns.term_weights(terms),
+            rarest=columns.rarest_weight,
             lengths=columns["term count"][rows],
             talk=talk(columns, rows, terms, holds, fused=found.fused, known_at=known_at),
         )
 
     def _coactivation(self, rows: Ints) -> Floats:
-        """The largest co-reads ÷ √(reads · reads) with a memory that the session read."""
+        """The largest co-reads ÷ (√(reads · reads) + FEW_READS) with a memory of the session."""
         question = self._question
         if not question.co_reads:
             return np.full(len(rows), np.nan)
@@ -242,7 +257,8 @@ class CandidateQuery:
                 continue
             reads = [max(int(columns["ac"][row]), 1) for row in pair]
             age = max(question.scope.now - each.last, 0) / DAY
-            share = min(each.sessions / sqrt(reads[0] * reads[1]), 1.0) * 0.5 ** (age / HALF_LIFE)
+            together = each.sessions / (sqrt(reads[0] * reads[1]) + FEW_READS)
+            share = min(together, 1.0) * 0.5 ** (age / HALF_LIFE)
             best[items[1]] = max(best.get(items[1], 0.0), share)
         return np.array([best.get(columns.items[row], 0.0) for row in rows.tolist()])
 
@@ -268,6 +284,10 @@ def rows_for(scope: Scope, columns: Columns, found: Ints) -> Ints:
     For now, that is the newest open state of each memory; for the past, the filter has chosen it.
     """
     return columns.rows_with("current" if scope.record is None else "seq", found)
+
+
+def _scale(scores: Floats) -> tuple[float, float]:
+    return fusion.scale(scores[~np.isnan(scores)])
 
 
 def _placed(rows: Ints, side: Iterable[tuple[Ints, Floats]]) -> Floats:

@@ -64,7 +64,10 @@ class Words(Protocol):
         ...
 
     def of_query(self, text: str) -> Sparse | None:
-        """The weights of a query's text; None when it holds only stop words."""
+        """The weights of a query's text; None when it holds only stop words.
+
+        Its terms are all among those of an indexed text of the same words.
+        """
         ...
 
     def terms_of(self, weights: Sparse) -> Sequence[int]:

@@ -176,7 +176,8 @@ class SpaceIndex(Generic[S]):
                 words = self._words.of_document(with_times(state.words, named))
                 vectors = {DENSE: vector.tolist(), WORDS: words}
             terms, speaker = self._words.terms_of(vectors[WORDS]), self._speaker(state)
-            values = payload.of_state(state, self._key, terms, speaker, named)
+            unread = not any(vectors[DENSE])
+            values = payload.of_state(state, self._key, terms, speaker, named, unread=unread)
             written.append((self._columns.reserve(), vectors, values))
         self._shard.upsert(written)
         for (state, _), (row, _, values) in zip(fresh, written, strict=True):
@@ -190,8 +191,8 @@ class SpaceIndex(Generic[S]):
                 self._close(former, *_ended_by(state, open_since, endings))
 
     def _speaker(self, state: MemoryState) -> int:
-        first = state.speaker.partition(" ")[0]
-        return min(self._words.terms_of(self._words.of_document(first)), default=0) if first else 0
+        words = self._words.of_query(state.speaker.partition(" ")[0])  # as a query names them
+        return 0 if words is None else min(self._words.terms_of(words))
 
     def _close(self, row: int, seq: int, record_time: Micros) -> None:
         self._shard.set_payload(row, payload.of_closing(record_time, seq))
@@ -301,6 +302,8 @@ class SpaceIndex(Generic[S]):
         return kind(lambda: self._shard, *parts, question=question)
 
     def near(self, vector: Vector, query: NearQuery) -> list[Near]:
+        if not vector.any():
+            return []
         with self._lock:
             wanted = filters.of_scope(query.scope, self._key, self._columns)
         nearest = Nearest(vector.tolist(), DENSE, query.limit, wanted, query.least)
@@ -318,14 +321,20 @@ class SpaceIndex(Generic[S]):
                 if row is not None and not self._columns["closed"][row]
             }
         vectors = self._shard.vectors_of(list(rows.values()))
-        asked = {each: vectors[row][DENSE] for each, row in rows.items() if row in vectors}
+        asked = {
+            each: vectors[row][DENSE]
+            for each, row in rows.items()
+            if row in vectors and any(vectors[row][DENSE])
+        }
         # One more than the limit, as the memory itself is found too.
         queries = [
             Nearest(vector, DENSE, query.limit + 1, wanted, query.least)
             for vector in asked.values()
         ]
         answers = self._shard.query(queries) if queries else ()
-        found: dict[str, Sequence[Near]] = {}
+        found: dict[str, Sequence[Near]] = {
+            each: () for each, row in rows.items() if row in vectors
+        }
         for each, answer in zip(asked, answers, strict=True):
             near = [other for other in self._near(answer, query.scope) if other.id != each]
             found[each] = near[: query.limit]
