@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 from concord_search.adapters.minilm.embedder import MiniLm
 
-from tests.bench.conversations import beam, locomo
+from tests.bench.conversations import beam, people
 from tests.bench.run import Run
 from tests.bench.table import Bar, Row
 from tests.fitting.profile import left_out
@@ -21,7 +21,7 @@ BARS = {
     "unanswerable LOW": Bar(0.90, at_most=False),
     "right LOW": Bar(0.10),
 }
-DATA = {"people": ("locomo", locomo), "assistant": ("beam", beam)}
+DATA = {"people": ("locomo", people), "assistant": ("beam", beam)}
 
 
 async def bench(run: Run) -> AsyncIterator[Row]:

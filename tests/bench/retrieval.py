@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from concord.search.v1.search_pb2 import SearchRequest
 from concord.search.v1.search_pb2_grpc import SearchServiceStub
-from concord.type.v1.type_pb2 import MEMORY_KIND_TURN, Memory, Source
+from concord.type.v1.type_pb2 import Memory, Source
 from concord_search.adapters.minilm.embedder import MiniLm
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from tests.bench.branches import Branches
-from tests.bench.conversations import Collection, Question, Turn, beam, locomo
+from tests.bench.conversations import Collection, Question, Turn, beam, people
 from tests.bench.filling import found, remember
 from tests.bench.run import Run
 from tests.bench.servers import Whole, agent, whole
@@ -40,7 +41,7 @@ class Score:
 
 async def bench(run: Run) -> AsyncIterator[Row]:
     """For each set: through Search, and by a fit without each conversation, apart and together."""
-    for name, read in (("locomo", locomo), ("beam", beam)):
+    for name, read in (("locomo", people), ("beam", beam)):
         folder = run.evaluation / name
         if not folder.is_dir():
             print(f"SKIPPED: no data at {folder}", flush=True)
@@ -48,7 +49,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
         collection = read(folder)
         embedder = MiniLm()
         async with whole(run.folder / f"retrieval-{name}", embedder) as system:
-            await _index(system, collection)
+            await index(system, collection)
             branches = await Branches.over(embedder, collection, run.folder / f"branches-{name}")
             with branches:
                 yield await _through_search(name, collection, system, branches)
@@ -85,7 +86,7 @@ async def _through_search(
 ) -> Row:
     ours, words, dense = [
         _mean(await _scored(collection, asked))
-        for asked in (_search(system), branches.words, branches.dense)
+        for asked in (searched(system), branches.words, branches.dense)
     ]
     return Row(
         f"{name} {len(collection.questions)} questions",
@@ -112,7 +113,8 @@ async def _scored(collection: Collection, asked: Asked) -> list[Score]:
     return scores
 
 
-async def _index(system: Whole, collection: Collection) -> None:
+async def index(system: Whole, collection: Collection) -> None:
+    """Remembers each conversation in a space of its own, until search finds it."""
     for conversation, turns in collection.conversations.items():
         memories = (memory_of(turn) for turn in turns)
         token = await remember(system, memories, name=conversation, space=conversation)
@@ -121,9 +123,11 @@ async def _index(system: Whole, collection: Collection) -> None:
 
 def memory_of(turn: Turn) -> Memory:
     """A turn as a memory."""
+    since = Timestamp(seconds=turn.since // 1_000_000) if turn.since is not None else None
     return Memory(
         content=turn.text,
-        kind=MEMORY_KIND_TURN,
+        kind=turn.kind,
+        valid_from=since,
         external_id=turn.key,
         session_id=turn.session,
         sources=[Source(speaker=turn.speaker)],
@@ -131,7 +135,9 @@ def memory_of(turn: Turn) -> Memory:
     )
 
 
-def _search(system: Whole) -> Asked:
+def searched(system: Whole) -> Asked:
+    """The first results for a question, through Search."""
+
     async def asked(question: Question) -> Sequence[str]:
         channel = system.search.serving.channel(agent(question.conversation))
         request = SearchRequest(query=question.text, page_size=TOP, peek=True)

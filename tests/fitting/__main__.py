@@ -16,12 +16,12 @@ import uvloop
 from concord_search.adapters.minilm.embedder import MiniLm
 
 from tests.bench.__main__ import DATA_DEFAULT, DATA_SETTING
-from tests.bench.conversations import beam, locomo
+from tests.bench.conversations import beam, people
 from tests.fitting.profile import Fitted, fit
 from tests.fitting.samples import Samples, gather
 
 FILE = Path(__file__).parents[2] / "services/search/concord_search/fitted.json"
-DATA = {"people": ("locomo", locomo), "assistant": ("beam", beam)}
+DATA = {"people": ("locomo", people), "assistant": ("beam", beam)}
 SCRIPT = "python -m tests.fitting"
 
 
