@@ -152,6 +152,9 @@ RISES: list[tuple[str, int, str]] = [
     ("gateway/client", 1300, "what clients' hooks run, and their installation: issue 33"),
     ("tests", 1270, "hooks on a real system and where all fails, and their bench"),
     ("tools", 3, "these three lines of hooks"),
+    ("services/search", 98, "meaning without common words, passages, the bound beside text"),
+    ("tests", 492, "plain facts measured and fitted, spaces of few memories, the bound's property"),
+    ("tools", 2, "these two lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
