@@ -1,21 +1,36 @@
-"""Conversations of the evaluation data: turns, and questions with the turns that answer them."""
+"""Conversations of the evaluation data: turns, and questions with the turns that answer them.
+
+Beside them the plain facts that were drawn from turns.
+"""
 
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from concord.type.v1.type_pb2 import TURN_ROLE_PERSON, TurnRole
+from concord.type.v1.type_pb2 import (
+    MEMORY_KIND_FACT,
+    MEMORY_KIND_TURN,
+    TURN_ROLE_PERSON,
+    TURN_ROLE_UNSPECIFIED,
+    MemoryKind,
+    TurnRole,
+)
 
 Record = dict[str, Any]  # a line of JSON, whose fields the data's README names
+TURNS = "turns.jsonl"
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One turn, with the text that is indexed. `key` is unique in the collection."""
+    """One turn, or fact drawn from it, with the text that is indexed.
+
+    `key` is unique in the collection. `since`: from when it is stated to hold, in microseconds;
+    None: since it is written.
+    """
 
     key: str
     conversation: str
@@ -23,6 +38,8 @@ class Turn:
     speaker: str
     text: str
     role: TurnRole.ValueType = TURN_ROLE_PERSON
+    kind: MemoryKind.ValueType = MEMORY_KIND_TURN
+    since: int | None = None
     day: str = ""
     """When it was said, as an ISO date; empty where the data has no such date."""
 
@@ -61,8 +78,8 @@ class Collection:
         return int(end.timestamp()) * 1_000_000
 
 
-def locomo(folder: Path) -> Collection:
-    """The dialogues between two friends, in sessions."""
+def people(folder: Path) -> Collection:
+    """Dialogues between two friends, in sessions: those of locomo, or of realtalk."""
     turns = [
         Turn(
             key=f"{line['conv']}/{line['dia_id']}",
@@ -72,7 +89,7 @@ def locomo(folder: Path) -> Collection:
             text=_text(line["speaker"], line["time"][:10], line["text"], line["image_caption"]),
             day=line["time"][:10],
         )
-        for line in records(folder / "turns.jsonl")
+        for line in records(folder / TURNS)
     ]
     questions = [
         Question(
@@ -87,6 +104,37 @@ def locomo(folder: Path) -> Collection:
     return Collection(turns, questions)
 
 
+def plain_facts(folder: Path) -> Collection:
+    """The facts drawn from the dialogues of locomo, each with its speaker and its session's time.
+
+    Those drawn from a turn with evidence answer a question; questions without one are left out.
+    """
+    times = {(line["conv"], line["session"]): line["time"] for line in records(folder / TURNS)}
+    facts: list[Turn] = []
+    drawn: dict[str, set[str]] = defaultdict(set)
+    for number, line in enumerate(records(folder / "observations.jsonl")):
+        when = datetime.fromisoformat(times[line["conv"], line["session"]]).replace(tzinfo=UTC)
+        fact = Turn(
+            key=f"{line['conv']}/fact-{number}",
+            conversation=line["conv"],
+            session="",
+            speaker=line["speaker"],
+            text=line["fact"],
+            role=TURN_ROLE_UNSPECIFIED,
+            kind=MEMORY_KIND_FACT,
+            since=int(when.timestamp()) * 1_000_000,
+        )
+        facts.append(fact)
+        turns = line["dia_id"]
+        for turn in [turns] if isinstance(turns, str) else turns:
+            drawn[f"{line['conv']}/{turn}"].add(fact.key)
+    questions = (
+        replace(each, evidence=frozenset().union(*(drawn[turn] for turn in each.evidence)))
+        for each in people(folder).questions
+    )
+    return Collection(facts, [each for each in questions if each.evidence])
+
+
 def beam(folder: Path) -> Collection:
     """The chats with an assistant."""
     turns = [
@@ -99,7 +147,7 @@ def beam(folder: Path) -> Collection:
             role=TurnRole.Value(f"TURN_ROLE_{line['role'].upper()}"),
             day=_iso(line["time_anchor"]),
         )
-        for line in records(folder / "turns.jsonl")
+        for line in records(folder / TURNS)
     ]
     questions = [
         Question(

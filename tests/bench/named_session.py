@@ -13,7 +13,7 @@ from concord.search.v1.search_pb2 import SearchRequest
 from concord.type.v1.type_pb2 import MEMORY_KIND_FACT, Memory
 from concord_search.adapters.minilm.embedder import MiniLm
 
-from tests.bench.conversations import Question, Record, locomo, records
+from tests.bench.conversations import Question, Record, people, records
 from tests.bench.filling import found, remember
 from tests.bench.run import Run
 from tests.bench.servers import Whole, agent, whole
@@ -34,7 +34,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
         facts[line["conv"]].append(line)
     asked = [
         (each, right)
-        for each in locomo(folder).questions
+        for each in people(folder).questions
         if (right := _answers(each, facts[each.conversation]))
     ]
     plain, named = 0, 0

@@ -9,7 +9,7 @@ from concord.search.v1.search_pb2_grpc import SearchServiceStub
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.servicer.provenance import BREAK, TOKEN_BYTES
 
-from tests.bench.conversations import Question, locomo
+from tests.bench.conversations import Question, people
 from tests.bench.filling import found, remember
 from tests.bench.retrieval import memory_of
 from tests.bench.run import Run
@@ -28,7 +28,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
     if not folder.is_dir():
         print(f"SKIPPED: no data at {folder}", flush=True)
         return
-    collection = locomo(folder)
+    collection = people(folder)
     async with whole(run.folder / "packs", MiniLm()) as system:
         for name, turns in collection.conversations.items():
             memories = [memory_of(turn) for turn in turns]

@@ -16,12 +16,11 @@ import uvloop
 from concord_search.adapters.minilm.embedder import MiniLm
 
 from tests.bench.__main__ import DATA_DEFAULT, DATA_SETTING
-from tests.bench.conversations import beam, locomo
+from tests.fitting.development import DATA, samples_of
 from tests.fitting.profile import Fitted, fit
-from tests.fitting.samples import Samples, gather
+from tests.fitting.samples import Samples
 
 FILE = Path(__file__).parents[2] / "services/search/concord_search/fitted.json"
-DATA = {"people": ("locomo", locomo), "assistant": ("beam", beam)}
 SCRIPT = "python -m tests.fitting"
 
 
@@ -31,8 +30,8 @@ async def _samples(data: Path) -> Mapping[str, Samples]:
     try:
         with tempfile.TemporaryDirectory() as folder:
             return {
-                profile: await gather(read(data / name), embedder, Path(folder) / name)
-                for profile, (name, read) in DATA.items()
+                profile: await samples_of(profile, data, embedder, Path(folder) / profile)
+                for profile in DATA
             }
     finally:
         await embedder.close()
@@ -41,14 +40,11 @@ async def _samples(data: Path) -> Mapping[str, Samples]:
 def write(fitted: Mapping[str, Fitted], file: Path) -> None:
     """Writes what was fitted, with where it comes from."""
     profiles = {name: each.profile for name, each in fitted.items()}
-    plain = {"weights": {}, "confidence": asdict(profiles["people"].confidence)}
     said = {
         "provenance": {
             "script": SCRIPT,
             "left_out": {name: each.figures for name, each in fitted.items()},
-            "plain": "weights by hand (decision 0045); confidence as of people's turns",
         },
-        "plain": plain,
         **{name: asdict(profile) for name, profile in profiles.items()},
     }
     file.write_text(json.dumps(said, indent=2) + "\n", "utf-8")

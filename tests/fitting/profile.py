@@ -1,5 +1,7 @@
 """Fits one profile, and measures it on conversations that a fit left out."""
 
+import random
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,17 +16,20 @@ from tests.fitting import calibration, weights
 from tests.fitting.samples import Sample, Samples
 
 TOP = 10
-OWN_SCORES = ("vector_similarity", "concept_overlap", "lexical", "fusion")
 SIGNALS = {
+    "plain": ("vector_similarity", "lexical", "fusion_apart"),
     "people": (
-        *OWN_SCORES,
-        *("context_window", "context_neighbours", "context_session", "context_speaker"),
-        *("context_answer", "statement", "says_when", "length"),
+        *("fusion_apart", "context_window", "context_passage", "context_session"),
+        *("context_speaker", "context_answer", "says_when", "length"),
     ),
-    "assistant": (*OWN_SCORES, "context_neighbours", "context_session", "context_speaker"),
+    "assistant": (
+        *("vector_similarity", "concept_overlap", "lexical", "fusion", "fusion_apart"),
+        *("context_neighbours", "context_session", "context_speaker"),
+    ),
 }
-RIDGE = {"people": 0.001, "assistant": 0.1}
-"""Five chats tell little: their weights are kept few and near to one another."""
+RIDGE = {"plain": 1.0, "people": 0.001, "assistant": 0.2}
+"""Five chats tell little, as do the facts of two dialogues: their weights are kept few and near to
+one another. People's are those that help in dialogues and in their messages, or hurt in neither."""
 
 UNKNOWN = Logit(0.0, {})
 UNSURE = Confidence(UNKNOWN, UNKNOWN, 0.0, 1.0)
@@ -35,7 +40,7 @@ class Fitted:
     """A profile, and what it reached on conversations left out."""
 
     profile: Profile
-    figures: Mapping[str, float]
+    figures: Mapping[str, Mapping[str, float]]
 
 
 ANSWERABLE = (
@@ -50,12 +55,16 @@ RIGHT = (
 )
 """The evidence that a result is right."""
 
+SIZES = {"plain": (5, 20, 60)}
+"""Of plain memories there may be few: so many others, in spaces that bands are fitted on, too."""
+
 
 @dataclass(frozen=True)
 class First:
-    """The first result of a question: how probably its memory can answer and it is right, by what
-    is said of it, and both in truth."""
+    """The first result of a question about a conversation: how probably its memory can answer and
+    it is right, by what is said of it, and both in truth."""
 
+    conversation: str
     said_answerable: float
     said_right: float
     right: bool
@@ -65,20 +74,39 @@ class First:
 @dataclass(frozen=True)
 class LeftOut:
     """What fits without a conversation reach on it: (any, coverage) of each question asked of its
-    own conversation and of all in one space, and the first results of all questions."""
+    own conversation and of all in one space, by collection, the profile by conversation, and the
+    first results of all questions."""
 
-    own: list[tuple[float, float]]
-    together: list[tuple[float, float]]
+    margin: calibration.Margin
+    own: dict[str, list[tuple[float, float]]]
+    together: dict[str, list[tuple[float, float]]]
+    profiles: dict[str, Profile]
     firsts: list[First]
 
     def bounds(self) -> tuple[float, float]:
-        """Below which a result is LOW, and from which HIGH."""
+        """Below which a result is LOW, and from which HIGH; the worst conversation counts, too."""
         can, sure, _, answerable = self._columns()
-        return calibration.low_bound(can, answerable), calibration.high_bound(sure, answerable)
+        lows = [calibration.low_bound(can, answerable, self.margin.together)]
+        for conversation in self._conversations():
+            can_here, _, _, answerable_here = self._columns(conversation)
+            lows.append(calibration.low_bound(can_here, answerable_here, self.margin.worst))
+        return max(lows), calibration.high_bound(sure, answerable, self.margin.high)
 
     def bands(self, low: float, high: float) -> Mapping[str, float]:
-        """How the bands come out: the shares that spec S5 bounds, and of MEDIUM the right ones."""
-        can, sure, right, answerable = self._columns()
+        """How the bands come out: the shares that spec S5 bounds, and of MEDIUM the right ones.
+
+        Each of all questions together; of two also that of the worst conversation.
+        """
+        worst = {
+            f"worst {name}": min(
+                self._bands(low, high, each)[name] for each in self._conversations()
+            )
+            for name in ("HIGH right", "unanswerable LOW")
+        }
+        return {**self._bands(low, high), **worst}
+
+    def _bands(self, low: float, high: float, conversation: str = "") -> Mapping[str, float]:
+        can, sure, right, answerable = self._columns(conversation)
         is_low = can < low
         is_high = ~is_low & (sure >= high)
         shares = {
@@ -102,10 +130,15 @@ class LeftOut:
             curve.append((share, seen["HIGH right"], seen["right LOW"]))
         return curve
 
-    def _columns(self) -> tuple[Floats, Floats, Bools, Bools]:
+    def _conversations(self) -> Sequence[str]:
+        return sorted({each.conversation for each in self.firsts})
+
+    def _columns(self, conversation: str = "") -> tuple[Floats, Floats, Bools, Bools]:
+        """Of the questions about a conversation, or of all."""
         names = ("said_answerable", "said_right", "right", "answerable")
+        some = [each for each in self.firsts if conversation in {"", each.conversation}]
         can, sure, right, answerable = (
-            np.array([getattr(each, name) for each in self.firsts]) for name in names
+            np.array([getattr(each, name) for each in some]) for name in names
         )
         return can, sure, right, answerable
 
@@ -117,12 +150,14 @@ def _mean(values: Floats | Bools) -> float:
 
 def left_out(name: str, samples: Samples) -> LeftOut:
     """Each conversation by a fit on the others."""
-    seen = LeftOut([], [], [])
-    for conversation in sorted({each.conversation for each in samples.own}):
+    seen = LeftOut(calibration.MARGINS[name], defaultdict(list), defaultdict(list), {}, [])
+    for conversation in samples.conversations:
         profile = profile_of(name, samples.without(conversation))
         tested = samples.only(conversation)
-        seen.own.extend(found(each, profile) for each in tested.own)
-        seen.together.extend(found(each, profile) for each in tested.together)
+        for some, figures in ((tested.own, seen.own), (tested.together, seen.together)):
+            for each in some:
+                figures[each.collection].append(found(each, profile))
+        seen.profiles[conversation] = profile
         seen.firsts.extend(_firsts(profile, tested))
     return seen
 
@@ -133,7 +168,8 @@ def fit(name: str, samples: Samples) -> Fitted:
     low, high = seen.bounds()
     whole = profile_of(name, samples)
     bounded = replace(whole, confidence=replace(whole.confidence, low=low, high=high))
-    return Fitted(bounded, {**_found(seen.own), **seen.bands(low, high)})
+    found_of = {each: _found(figures) for each, figures in seen.own.items()}
+    return Fitted(bounded, {**found_of, "bands": seen.bands(low, high)})
 
 
 def found(sample: Sample, profile: Profile) -> tuple[float, float]:
@@ -152,8 +188,9 @@ def profile_of(name: str, samples: Samples) -> Profile:
     """Fits the weights, then how sure the first results by these weights are."""
     fitted = weights.fit(samples.own, SIGNALS[name], RIDGE[name])
     none = dict.fromkeys((each for each, _ in Weights().items()), 0.0)
-    ranked = Profile(Weights(**{**none, **weights.CHOSEN, **fitted}), UNSURE)
+    ranked = Profile(Weights(**{**none, **weights.CHOSEN[name], **fitted}), UNSURE)
     others = len(samples.elsewhere) / len(samples.own)
+    chance = random.Random(0)
     firsts = [
         (
             *calibration.first_result(each, of_all(ranked)),
@@ -161,8 +198,9 @@ def profile_of(name: str, samples: Samples) -> Profile:
             1.0 if answerable else 1 / others,
         )
         for some, answerable in ((samples.own, True), (samples.elsewhere, False))
-        for each in some
-        if len(each.found)
+        for whole in some
+        if len(whole.found)
+        for each in (whole, *(whole.smaller(size, chance) for size in SIZES.get(name, ())))
     ]
     shown, right, answerable, counts = zip(*firsts, strict=True)
     confidence = Confidence(
@@ -182,7 +220,8 @@ def _firsts(profile: Profile, samples: Samples) -> list[First]:
             columns = {name: np.array([value]) for name, value in evidence.items()}
             can = profile.confidence.answerable.probability(columns)
             sure = profile.confidence.right.probability(columns)
-            said.append(First(float(can[0]), float(sure[0]), right, answerable))
+            first = First(sample.conversation, float(can[0]), float(sure[0]), right, answerable)
+            said.append(first)
     return said
 
 

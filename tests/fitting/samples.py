@@ -1,21 +1,23 @@
 """Questions of the development data, each with the candidates that the index finds for it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from concord.type.v1 import type_pb2
 from concord_concepts import extract, normalise
 from concord_reading.times import windows
 from concord_search.adapters.edge.index import EdgeIndex
-from concord_search.domain.candidates import Bools, Candidates
+from concord_search.domain.candidates import Bools, Candidates, Ints, Neighbour, Talk
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import NEVER
 from concord_search.domain.memory import MemoryState, Origin
 from concord_search.domain.signals import QueryFacts
 from concord_search.domain.speech import Asked
-from concord_search.ports.embedder import Embedder, Vector, Vectors
+from concord_search.ports.embedder import Embedder, Vector
 from concord_search.ports.index import Batch, Question
 from concord_search.usecases.asked_times import asked_times
 from concord_testing.embedders import ready
@@ -25,14 +27,16 @@ from tests.bench.conversations import Question as Wanted
 
 START = 1_760_000_000_000_000
 BATCH = 100
-ALL = "all in one"
+Columns = TypeVar("Columns", Candidates, Talk, Neighbour)
+ALL = "all of {}"
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A question about a conversation, and its candidates in the space that it was asked of;
-    `right` says which of them hold evidence."""
+    """A question about a conversation of a `collection`, and its candidates in the space that it
+    was asked of; `right` says which of them hold evidence."""
 
+    collection: str
     conversation: str
     space: str
     facts: QueryFacts
@@ -40,15 +44,55 @@ class Sample:
     right: Bools
     evidence: int
 
+    def smaller(self, size: int, chance: random.Random) -> "Sample":
+        """The question asked of a space with `size` of the candidates besides those that are right.
+
+        For memories that are no turns; the fused scores stay those of the whole space.
+        """
+        others = np.flatnonzero(~self.right).tolist()
+        drawn = chance.sample(others, min(size, len(others)))
+        rows = np.sort(np.array([*np.flatnonzero(self.right), *drawn], dtype=np.int64))
+        found = self.found
+        held = found.holds[rows].sum(axis=0)
+        weights = np.log1p((len(rows) - held + 0.5) / (held + 0.5))
+        shrunk = (found.holds @ weights) / np.maximum(found.holds @ found.term_weights, 1e-9)
+        small = replace(
+            _rows(replace(found, lexical=found.lexical * shrunk), rows),
+            items=[found.items[row] for row in rows.tolist()],
+            term_weights=weights,
+            talk=replace(
+                _rows(found.talk, rows),
+                before=_rows(found.talk.before, rows),
+                after=_rows(found.talk.after, rows),
+            ),
+        )
+        return replace(self, found=small, right=self.right[rows])
+
+
+def _rows(columns: Columns, rows: Ints) -> Columns:
+    """Some rows of all columns; what is no array, or none of a row each, as it is."""
+    named = {each.name: getattr(columns, each.name) for each in fields(columns)}
+    some: dict[str, Any] = {
+        name: values[rows]
+        for name, values in named.items()
+        if isinstance(values, np.ndarray) and name != "term_weights"
+    }
+    return replace(columns, **some)
+
 
 @dataclass(frozen=True)
 class Samples:
     """Questions asked of their own conversation, of each other one, which cannot answer them, and
-    of all conversations in one space."""
+    of all conversations of their collection in one space."""
 
     own: list[Sample]
     elsewhere: list[Sample]
     together: list[Sample]
+
+    @property
+    def conversations(self) -> Sequence[str]:
+        """The conversations that are asked about, by name."""
+        return sorted({each.conversation for each in self.own})
 
     def without(self, conversation: str) -> "Samples":
         """All but the questions about a conversation and, of more than two, those asked of it."""
@@ -60,30 +104,42 @@ class Samples:
         """The questions about a conversation."""
         return self._where(lambda sample: sample.conversation == conversation)
 
+    def of(self, collection: str) -> "Samples":
+        """The questions of a collection."""
+        return self._where(lambda sample: sample.collection == collection)
+
     def _where(self, wanted: Callable[[Sample], bool]) -> "Samples":
         parts = (self.own, self.elsewhere, self.together)
         return Samples(*(list(filter(wanted, some)) for some in parts))
 
 
-async def gather(collection: Collection, embedder: Embedder, folder: Path) -> Samples:
-    """Indexes each conversation by itself, and all in one space, and asks."""
+async def gather(
+    collections: Mapping[str, Collection], embedder: Embedder, folder: Path
+) -> Samples:
+    """Indexes each conversation by itself, and all of a collection in one space, and asks."""
     index = EdgeIndex(folder, embedder.model)
     await index.open()
     try:
-        for space, turns in (*collection.conversations.items(), (ALL, collection.turns)):
-            vectors = await embedder.embed([turn.text for turn in turns])
-            await _write(index, embedder, space, turns, vectors)
-        return await _asked(collection, index, embedder)
+        for name, collection in collections.items():
+            texts = [turn.text for turn in collection.turns]
+            vectors = dict(zip(collection.turns, await embedder.embed(texts), strict=True))
+            for space, turns in (
+                *collection.conversations.items(),
+                (ALL.format(name), collection.turns),
+            ):
+                await _write(index, embedder, space, [(turn, vectors[turn]) for turn in turns])
+        return await _asked(collections, index, embedder)
     finally:
         await index.close()
 
 
 async def _write(
-    index: EdgeIndex, embedder: Embedder, space: str, turns: Sequence[Turn], vectors: Vectors
+    index: EdgeIndex, embedder: Embedder, space: str, turns: Sequence[tuple[Turn, Vector]]
 ) -> None:
     await index.begin(space, "epoch")
-    states = [_state(turn, at) for at, turn in enumerate(turns, 1)]
-    pairs: list[tuple[MemoryState, Vector | None]] = list(zip(states, vectors, strict=True))
+    pairs: list[tuple[MemoryState, Vector | None]] = [
+        (_state(turn, at), vector) for at, (turn, vector) in enumerate(turns, 1)
+    ]
     for start in range(0, len(pairs), BATCH):
         some = pairs[start : start + BATCH]
         last = some[-1][0]
@@ -98,7 +154,7 @@ def _state(turn: Turn, at: int) -> MemoryState:
         id=turn.key.replace(":", "."),
         seq=at,
         content=turn.text,
-        kind=type_pb2.MEMORY_KIND_TURN,
+        kind=turn.kind,
         edge_type=type_pb2.EDGE_TYPE_DESCRIPTIVE,
         importance=type_pb2.IMPORTANCE_MEDIUM,
         concepts=tuple(dict.fromkeys(each for each in concepts if each)),
@@ -109,7 +165,7 @@ def _state(turn: Turn, at: int) -> MemoryState:
         origins=(Origin(turn.speaker, "", type_pb2.TRUST_LEVEL_REPORTED),),
         record_from=when,
         created=when,
-        valid_from=when,
+        valid_from=when if turn.since is None else turn.since,
         stated_until=NEVER,
         superseded_from=NEVER,
         predecessors=0,
@@ -121,26 +177,31 @@ def _state(turn: Turn, at: int) -> MemoryState:
     )
 
 
-async def _asked(collection: Collection, index: EdgeIndex, embedder: Embedder) -> Samples:
+async def _asked(
+    collections: Mapping[str, Collection], index: EdgeIndex, embedder: Embedder
+) -> Samples:
     samples = Samples([], [], [])
-    names = sorted(collection.conversations)
-    for question in collection.questions:
-        vector = await embedder.embed_query(question.text)
-        for space in (*names, ALL):
-            today = collection.today(question.conversation)
-            asked = await _ask(index, embedder, question, vector, space, today=today)
-            if space == ALL:
-                samples.together.append(asked)
-            elif space == question.conversation:
-                samples.own.append(asked)
-            else:
-                samples.elsewhere.append(asked)
+    names = sorted(space for each in collections.values() for space in each.conversations)
+    for name, collection in collections.items():
+        together = ALL.format(name)
+        for question in collection.questions:
+            vector = await embedder.embed_query(question.text)
+            for space in (*names, together):
+                today = collection.today(question.conversation)
+                asked = await _ask(index, embedder, name, question, vector, space, today=today)
+                if space == together:
+                    samples.together.append(asked)
+                elif space == question.conversation:
+                    samples.own.append(asked)
+                else:
+                    samples.elsewhere.append(asked)
     return samples
 
 
-async def _ask(
+async def _ask(  # noqa: PLR0917 - a question, and where it is asked
     index: EdgeIndex,
     embedder: Embedder,
+    name: str,
     wanted: Wanted,
     vector: Vector,
     space: str,
@@ -158,4 +219,4 @@ async def _ask(
     ids = [index.id_of(space, item) for item in found.items]
     facts = QueryFacts(now, False, bool(concepts), asked=Asked.by(wanted.text), within=times.within)
     right = np.array([each in evidence for each in ids], dtype=np.bool_)
-    return Sample(wanted.conversation, space, facts, found, right, len(evidence))
+    return Sample(name, wanted.conversation, space, facts, found, right, len(evidence))

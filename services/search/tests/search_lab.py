@@ -95,6 +95,7 @@ def talk(count: int = 1, **columns: object) -> TurnColumns:
         "asks": no,
         "says_when": no,
         "window": np.ones((count, 2), dtype=np.bool_),
+        "passage": np.ones((count, 2), dtype=np.bool_),
         "before": nobody,
         "after": nobody,
     }

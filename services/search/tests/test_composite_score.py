@@ -5,12 +5,13 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from concord_search.domain.candidates import Neighbour
+from concord_search.domain import ranking
+from concord_search.domain.candidates import Candidates, Neighbour
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.instants import DAY
 from concord_search.domain.memory import Talk as Kind
 from concord_search.domain.profiles import Profiles, shipped
-from concord_search.domain.ranking import Ranking
+from concord_search.domain.ranking import MOST_BESIDE_TEXT, Ranking
 from concord_search.domain.signals import QueryFacts, Weights
 from concord_search.domain.speech import Asked
 from hypothesis import given
@@ -29,7 +30,8 @@ def weighed(weights: Weights) -> Profiles:
 
 def test_the_composite_is_the_weighted_mean_of_the_signals_that_spoke() -> None:
     """S3 weights of signals with data are normalised to sum 1."""
-    ranking = Ranking(candidates(), EVERYTHING, weighed(Weights()))
+    turn = talk(kind=np.array([Kind.OF_PEOPLE]))
+    ranking = Ranking(candidates(talk=turn), EVERYTHING, weighed(Weights()))
 
     authority, temporal = 0.6 * 0.6, 1.0
     total = 0.30 + 0.20 + 0.15 + 0.10 + 0.10 + 0.20
@@ -137,8 +139,9 @@ def test_a_turn_is_ranked_by_what_is_said_beside_it() -> None:
         session=np.array([7, 8]),
         speaker_named=yes,
         window=np.array([[True, True], [False, True]]),
-        before=Neighbour(np.array([1.0, 0.0]), yes, ["", ""]),
-        after=Neighbour(zeros, ~yes, ["", ""]),
+        passage=np.array([[True, True], [False, True]]),
+        before=Neighbour(np.array([1.0, 0.0]), yes),
+        after=Neighbour(zeros, ~yes),
     )
     found = candidates(2, holds=[[False, True], [False, True]], talk=beside)
 
@@ -146,7 +149,7 @@ def test_a_turn_is_ranked_by_what_is_said_beside_it() -> None:
     first, second = ranking.breakdown(0), ranking.breakdown(1)
 
     assert ranking.order.tolist() == [0, 1]
-    for name in ("window", "neighbours", "speaker", "answer"):
+    for name in ("window", "speaker", "answer"):
         signal = f"context_{name}"
         assert first.score(signal) > second.score(signal), signal
     assert sum(part.contribution for part in first.parts) == pytest.approx(first.composite)
@@ -173,14 +176,87 @@ def test_the_head_of_a_chain_is_lifted_above_its_equal() -> None:
     assert ranking.breakdown(1).score("head_of_chain") == 1.0
 
 
+share = some.floats(0, 1)
+
+
+beside_text = some.fixed_dictionaries(
+    {
+        "domain_match": share,
+        "coactivation": share,
+        "importance": share,
+        "shared_concepts": some.integers(0, 5),
+        "access_count": some.integers(0, 10**6),
+        "age": some.integers(0, 4000 * DAY),
+        "lengths": some.integers(1, 300),
+        "is_head": some.booleans(),
+        "session": some.integers(0, 2),
+    }
+)
+
+
+@given(
+    cosine=some.floats(-1, 1),
+    lexical=some.floats(0, 50),
+    holds=some.lists(some.booleans(), min_size=2, max_size=2),
+    worded=some.booleans(),
+    one=beside_text,
+    other=beside_text,
+    weights=some.sampled_from([Weights(), shipped().plain.weights, shipped().people.weights]),
+    asked=some.builds(
+        QueryFacts,
+        now=some.just(NOW),
+        has_domain=some.booleans(),
+        has_concepts=some.booleans(),
+    ),
+)
+def test_beside_text_nothing_moves_a_plain_memory_far(  # noqa: PLR0917 - hypothesis names them
+    cosine: float,
+    lexical: float,
+    holds: list[bool],
+    worded: bool,
+    one: dict[str, float],
+    other: dict[str, float],
+    weights: Weights,
+    asked: QueryFacts,
+) -> None:
+    """S3 whatever the other signals say, and whether they have data: at most .05."""
+    text = {"cosine": [cosine], "lexical": [lexical], "holds": [holds]}
+    if not worded:
+        text |= {"holds": np.ones((1, 0), dtype=np.bool_), "term_weights": np.zeros(0)}
+
+    first, second = (
+        Ranking(plain(text, each), asked, weighed(weights)).composite[0] for each in (one, other)
+    )
+
+    assert abs(first - second) <= MOST_BESIDE_TEXT + 1e-9
+
+
+def test_without_its_bound_a_read_would_move_a_plain_memory_far(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """S3 the guard is what holds the bound: the same weights without it exceed it."""
+    monkeypatch.setattr(ranking, "bounded", lambda _, weights, __: weights)
+    found = candidates(2, access_count=[0, 10**6], importance=[0.3, 1.0])
+
+    composite = Ranking(found, EVERYTHING, weighed(Weights())).composite
+
+    assert composite[1] - composite[0] > MOST_BESIDE_TEXT
+
+
+def plain(text: dict[str, object], beside: dict[str, float]) -> Candidates:
+    """A memory that is no turn, by what its text and what everything else says."""
+    columns = {name: [value] for name, value in beside.items() if name not in {"age", "session"}}
+    aged = [NOW - int(beside["age"])]
+    place = talk(session=np.array([int(beside["session"])]))
+    given_columns = columns | text | {"all_concepts": [5], "last_access": aged, "valid_from": aged}
+    return candidates(1, **given_columns, talk=place)
+
+
 def test_equals_are_ordered_by_name() -> None:
     """S3 equal scores give the same order every time."""
     found = candidates(3, items=["c", "a", "b"])
 
     assert Ranking(found, EVERYTHING, weighed(Weights())).order.tolist() == [1, 2, 0]
-
-
-share = some.floats(0, 1)
 
 
 @given(
@@ -235,7 +311,7 @@ def test_weights_that_cannot_rank_are_refused(weights: dict[str, float]) -> None
         Weights(**weights)
 
 
-def test_meaning_and_words_cannot_both_weigh_nothing() -> None:
+def test_text_cannot_weigh_nothing() -> None:
     """S3 something must compare the query with the memory."""
     with pytest.raises(SettingsInvalid):
         Weights(vector_similarity=0, lexical=0)

@@ -1,5 +1,6 @@
 """Our fusion of the engine's branches is the engine's own fusion."""
 
+from math import log
 from typing import cast
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 import qdrant_edge as qdrant
 from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.qdrant.shard import DENSE, WORDS
-from concord_search.domain.fusion import fused, scale
+from concord_search.domain.fusion import apart, fused, scale
 from concord_search.domain.signals import Weights
 from search_lab import SPACE, Lab, plain_state
 
@@ -86,8 +87,35 @@ def test_what_a_branch_did_not_find_adds_nothing() -> None:
     assert total.tolist() == [1.0, 0.0, 0.5]
 
 
+def test_what_common_words_explain_does_not_stand_out() -> None:
+    """S3 Of memories about one person, the one that is near to the question beyond her name."""
+    count = 40
+    named = np.arange(count) % 2 == 0
+    cosine = np.where(named, 0.6, 0.3)
+    cosine[1] = 0.5  # says what is asked, without her name
+    weights = np.array([log(2.0)])
+
+    before = int(np.argmax(cosine))
+    after = int(np.argmax(apart(cosine, np.zeros(count), named[:, np.newaxis], weights)))
+
+    assert (before, after) == (0, 1)
+
+
+def test_a_rare_word_keeps_its_effect_on_meaning() -> None:
+    """S3 Only words that a fifth of the memories hold are taken out, and that ten candidates do."""
+    cosine, found = np.linspace(0.1, 0.9, 40), np.zeros(40)
+    few = np.arange(40) >= 31
+    expected = fused([cosine], [scale(cosine)])
+
+    rare = apart(cosine, found, np.arange(40)[:, np.newaxis] >= 20, np.array([log(6.0)]))
+    seldom = apart(cosine, found, few[:, np.newaxis], np.array([log(2.0)]))
+
+    assert rare == pytest.approx(expected)
+    assert seldom == pytest.approx(expected)
+
+
 def test_the_default_weights_are_the_published_ones() -> None:
-    """S3 the first six as the spec says, the others as decision 0045 says."""
+    """S3 the first six as the spec says, the others as decisions 0045 and 0101 say."""
     assert dict(Weights().items()) == {
         "vector_similarity": 0.30,
         "concept_overlap": 0.20,
@@ -97,7 +125,9 @@ def test_the_default_weights_are_the_published_ones() -> None:
         "temporal": 0.10,
         "lexical": 0.20,
         "fusion": 0.0,
+        "fusion_apart": 0.0,
         "context_window": 0.10,
+        "context_passage": 0.0,
         "context_neighbours": 0.05,
         "context_session": 0.05,
         "context_speaker": 0.0,

@@ -135,7 +135,7 @@ def test_a_number_out_of_bounds_is_named(setting: str, given: str, told: str) ->
 @pytest.mark.parametrize(
     "changed",
     [
-        {"SEARCH_WEIGHTS": "lexical=0,vector_similarity=0"},
+        {"SEARCH_WEIGHTS": "lexical=0,vector_similarity=0,fusion=0,fusion_apart=0"},
         {"SEARCH_THRESHOLDS": "band_high=0.1"},
         {"SEARCH_EMBEDDER": "other"},
         {"SEARCH_EMBEDDER": "openai"},

@@ -24,13 +24,18 @@ class Neighbour:
     items: Sequence[str] = ()
 
 
+PASSAGE = 3
+"""So many turns before and after a turn make its passage."""
+
+
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """The candidates' places in conversations. Every array has shape (n,) but for `window`.
+    """The candidates' places in conversations. Every array has shape (n,) but for two.
 
     `kind`: number of `memory.Talk`; `session`: the index's own number of the session, 0 for none.
-    `speaker_named`: the query names the speaker. `asks` and `says_when` as in `speech`. `window`,
-    shape (n, terms): which of the query's terms the candidate or its neighbours hold.
+    `speaker_named`: the query names the speaker. `asks` and `says_when` as in `speech`. `window`
+    and `passage`, shape (n, terms): which of the query's terms the candidate or its neighbours
+    hold; the one turn on each side, and the `PASSAGE` turns.
     """
 
     kind: Ints
@@ -39,6 +44,7 @@ class Talk:
     asks: Bools
     says_when: Bools
     window: Bools
+    passage: Bools
     before: Neighbour
     after: Neighbour
 
@@ -132,6 +138,7 @@ NO_CANDIDATES = Candidates(
         asks=_NO_BOOLS,
         says_when=_NO_BOOLS,
         window=_NO_BOOLS.reshape(0, 0),
+        passage=_NO_BOOLS.reshape(0, 0),
         before=_NOBODY,
         after=_NOBODY,
     ),

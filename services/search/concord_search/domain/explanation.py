@@ -144,9 +144,17 @@ _EXPLAINED: dict[str, tuple[str, Reason]] = {
         ),
     ),
     "fusion": ("standing out", _scored("stands out by words and meaning, {:.2f} of 1")),
+    "fusion_apart": (
+        "standing out",
+        _scored("stands out by words and meaning beyond common ones, {:.2f} of 1"),
+    ),
     "context_window": (
         "words around it",
         _scored("with what is said beside it, holds {:.0%} of the query's words, by weight"),
+    ),
+    "context_passage": (
+        "the passage around it",
+        _scored("with the turns around it, holds {:.0%} of the query's words, by weight"),
     ),
     "context_neighbours": (
         "what stands beside it",

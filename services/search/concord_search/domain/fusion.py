@@ -7,11 +7,11 @@ and a test compares the two.
 """
 
 from collections.abc import Sequence
-from math import sqrt
+from math import log, sqrt
 
 import numpy as np
 
-from concord_search.domain.candidates import Floats
+from concord_search.domain.candidates import Bools, Floats
 
 
 def scale(scores: Floats) -> tuple[float, float]:
@@ -33,3 +33,36 @@ def fused(branches: Sequence[Floats], scales: Sequence[tuple[float, float]]) -> 
     for scores, (low, width) in zip(branches, scales, strict=False):
         total += np.where(np.isnan(scores), 0.0, (scores - low) / width)
     return total
+
+
+COMMON = log(5.0)
+"""Below this inverse document frequency about a fifth of a space's memories hold a term."""
+
+FEWEST = 10
+"""So many candidates must hold a term, before anything is said of its effect on cosines."""
+
+
+def apart(cosine: Floats, lexical: Floats, holds: Bools, term_weights: Floats) -> Floats:
+    """The fused score, with what common words explain taken out of the meaning; shape (n,).
+
+    Where half of a space is about one person, every memory that names her is near to each question
+    that does. So each cosine is taken as its distance from what a linear regression on the common
+    terms of the query expects. `lexical` is 0 where the branch of words found nothing; `holds`,
+    shape (n, terms), and `term_weights` as in `Candidates`.
+    """
+    common = (term_weights < COMMON) & (holds.sum(axis=0) >= FEWEST)
+    meaning = _unexplained(cosine, holds[:, common].astype(np.float64))
+    words = np.where(lexical > 0, lexical, np.nan)
+    return fused([meaning, words], [scale(meaning), scale(lexical[lexical > 0])])
+
+
+def _unexplained(values: Floats, columns: Floats) -> Floats:
+    """What a linear regression on the columns leaves of the values; shape (n,) and (n, columns)."""
+    count = max(len(values), 1)
+    apart_from_mean: Floats = values - values.sum() / count
+    if not columns.shape[1]:
+        return apart_from_mean
+    centred = columns - columns.sum(axis=0) / count
+    factors, *_ = np.linalg.lstsq(centred, apart_from_mean, rcond=None)
+    left: Floats = apart_from_mean - centred @ factors
+    return left

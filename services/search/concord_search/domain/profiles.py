@@ -1,7 +1,7 @@
 """The fitted numbers of ranking and confidence, for three kinds of memories, shipped as data.
 
 `python -m tests.fitting` writes them to `fitted.json`, with the questions that they were fitted on:
-weights, see services/decisions/0045, and coefficients and bounds of confidence, see 0070.
+weights, see services/decisions/0045 and 0101, and coefficients and bounds of confidence, see 0070.
 """
 
 import json

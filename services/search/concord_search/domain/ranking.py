@@ -2,20 +2,27 @@
 
     composite = sum over signals with data of  weight / (sum of those weights) · score
 
+Of a memory that is no turn, text decides: the weights of all signals but `signals.ASKED` together
+are at most `MOST_BESIDE_TEXT` of the sum; where they are more, each shrinks by the same factor. So
+whatever these signals say moves a composite by no more than that.
+
 So the contributions that an explanation lists sum to the composite, which lies in [0, 1].
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import NamedTuple
 
 import numpy as np
 
 from concord_search.domain import signals
-from concord_search.domain.candidates import Candidates, Floats, Ints
+from concord_search.domain.candidates import Bools, Candidates, Floats, Ints
 from concord_search.domain.memory import Talk
 from concord_search.domain.profiles import Profiles
 from concord_search.domain.signals import NO_DATA, QueryFacts
+
+MOST_BESIDE_TEXT = 0.05
+"""The largest share of the weights that signals beside text have, of a memory that is no turn."""
 
 
 class SignalPart(NamedTuple):
@@ -52,7 +59,8 @@ class Ranking:
         self.scores = signals.scores(found, query)
         self._scores = np.array(list(self.scores.values()))
         table = np.array([profiles.of(talk).weights.values(self.scores) for talk in Talk])
-        self._weights = table.T[:, found.talk.kind]
+        plain = found.talk.kind == Talk.NONE
+        self._weights = bounded(self.scores, table.T[:, found.talk.kind], plain)
         self.composite = _weighted_means(self._scores, self._weights)
         self.order = _best_first(self.composite, found.items)
 
@@ -69,6 +77,17 @@ class Ranking:
             if isnan(score) or weight == 0
         )
         return Breakdown(float(self.composite[row]), parts, dropped)
+
+
+def bounded(scores: Mapping[str, Floats], weights: Floats, plain: Bools) -> Floats:
+    """The weights of shape (signals, n), of plain memories with text's at least all but a share."""
+    is_text = np.array([name in signals.ASKED for name in scores])
+    present = np.where(np.isnan(np.array(list(scores.values()))), 0.0, weights)
+    most = present[is_text].sum(axis=0) * MOST_BESIDE_TEXT / (1 - MOST_BESIDE_TEXT)
+    others = present[~is_text].sum(axis=0)
+    factor = np.where(plain & (others > most), most / np.maximum(others, 1e-12), 1.0)
+    held: Floats = np.where(is_text[:, np.newaxis], weights, weights * factor)
+    return held
 
 
 def _weighted_means(scores: Floats, weights: Floats) -> Floats:

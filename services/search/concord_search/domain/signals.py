@@ -7,13 +7,19 @@ from operator import attrgetter
 
 import numpy as np
 
-from concord_search.domain import context
+from concord_search.domain import context, fusion
 from concord_search.domain.asked_times import Within, window_fit
 from concord_search.domain.candidates import Candidates, Floats
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.instants import DAY, Micros
 from concord_search.domain.memory import Talk
 from concord_search.domain.speech import NOTHING_ASKED, Asked
+
+TEXT = frozenset(["vector_similarity", "lexical", "fusion", "fusion_apart"])
+"""The signals that compare the query's text with a memory's."""
+
+ASKED = TEXT | {"window"}
+"""Those, and the one that compares the time that the query names."""
 
 IMPORTANCE_NUMBER = {0: 0.6, 1: 0.3, 2: 0.6, 3: 1.0}
 """Importance as a number (spec G8), by the contract's enum value; unset counts as medium."""
@@ -28,7 +34,7 @@ class Weights:
     """Relative weights of the signals, each at least 0; those with data are normalised to sum 1.
 
     The first six are spec S3's. The others were chosen or fitted by measurement: see
-    services/decisions/0045; `window`: 0102.
+    services/decisions/0045 and 0101; `window`: 0102.
     """
 
     vector_similarity: float = 0.30
@@ -39,7 +45,9 @@ class Weights:
     temporal: float = 0.10
     lexical: float = 0.20
     fusion: float = 0.0
+    fusion_apart: float = 0.0
     context_window: float = 0.10
+    context_passage: float = 0.0
     context_neighbours: float = 0.05
     context_session: float = 0.05
     context_speaker: float = 0.0
@@ -54,8 +62,8 @@ class Weights:
         for name, value in self.items():
             if not 0.0 <= value < float("inf"):
                 raise SettingsInvalid(f"the weight {name} is {value}; it must be 0 or more")
-        if self.vector_similarity + self.lexical <= 0:
-            raise SettingsInvalid("vector_similarity and lexical cannot both weigh nothing")
+        if not any(self.values(TEXT)):
+            raise SettingsInvalid(f"of {', '.join(sorted(TEXT))} not all can weigh nothing")
 
     def items(self) -> list[tuple[str, float]]:
         """The signals' names with their weights, in the order they are explained."""
@@ -85,6 +93,7 @@ NO_DATA = {
     "lexical": "the query holds no word that is searched for",
     "coactivation": "the query names no session in which something was read with it",
     "context_window": NO_SESSION,
+    "context_passage": NO_SESSION,
     "context_neighbours": NO_SESSION,
     "context_session": NO_SESSION,
     "context_speaker": NO_SESSION,
@@ -101,6 +110,9 @@ def scores(found: Candidates, query: QueryFacts) -> dict[str, Floats]:
     """Computes every signal for every candidate, in [0, 1]; NaN where it has no data."""
     nothing = np.full(len(found), np.nan)
     is_turn = found.talk.kind != Talk.NONE
+    apart = context.standing(
+        fusion.apart(found.cosine, found.lexical, found.holds, found.term_weights)
+    )
     return {
         "vector_similarity": np.clip(found.cosine, 0.0, 1.0),
         "concept_overlap": overlap(found) if query.has_concepts else nothing,
@@ -110,7 +122,8 @@ def scores(found: Candidates, query: QueryFacts) -> dict[str, Floats]:
         "temporal": temporal(found, query.now),
         "lexical": context.share(found, found.holds) if found.has_words else nothing,
         "fusion": context.standing(found.fusion),
-        **context.signals(found, query.asked),
+        "fusion_apart": apart,
+        **context.signals(found, query.asked, apart),
         "statement": np.where(is_turn, 1.0 - found.talk.asks, np.nan),
         "says_when": found.talk.says_when.astype(np.float64) if query.asked.when else nothing,
         "length": np.minimum(1.0, found.lengths / LONG),

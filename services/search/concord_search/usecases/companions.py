@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from concord_search.domain.filters import MemoryFilter, Scope
 from concord_search.ports.graph import Graph, Hydrated, Statement
 from concord_search.usecases.results import Result, may_be_shown
+from concord_search.usecases.search_context import SearchContext
 
 MOST_MEMORIES = 50
 MOST_RELATIONS = 5
@@ -65,3 +67,31 @@ async def sister_facts(
         else []
         for each in results
     ]
+
+
+async def companions(
+    context: SearchContext,
+    space: str,
+    results: Sequence[Result],
+    scope: Scope,
+    *,
+    session_id: str,
+    peek: bool,
+) -> Sequence[Companions]:
+    """What stands beside each result; unless it only peeks, the memories among it count as read."""
+    id_of = partial(context.index.id_of, space)
+    parts = [list(named(*each, id_of)) for each in enumerate(results)]
+    there = {each.memory.state.id for each in results}
+    names = dict.fromkeys(name for some in parts for name, _ in some if name not in there)
+    read, facts = await asyncio.gather(
+        context.graph.current(
+            space,
+            list(names)[:MOST_MEMORIES],
+            count_as_read=not peek,
+            session_id=session_id,
+            as_of=scope.as_of,
+        ),
+        sister_facts(context.graph, space, results, scope),
+    )
+    beside = memories_beside(parts, [*read, *(each.memory for each in results)], scope)
+    return list(map(Companions, beside, facts))

@@ -32,13 +32,7 @@ from concord_search.usecases.asked_times import (
     dating_row,
     looks_back,
 )
-from concord_search.usecases.companions import (
-    MOST_MEMORIES,
-    Companions,
-    memories_beside,
-    named,
-    sister_facts,
-)
+from concord_search.usecases.companions import Companions, companions
 from concord_search.usecases.locate_filter import located
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.results import (
@@ -135,8 +129,11 @@ class Search:
         if not results:
             self._context.progress.demand_following("nothing matches")
         query_id = "" if query.peek else self._context.new_id()
-        companions = await self._companions(space, query, question.scope, results)
-        beside = (memory for each in companions for _, memory in each.memories)
+        beside_each: Sequence[Companions] = ()
+        if query.with_companions:
+            looked_at = partial(companions, session_id=query.session_id, peek=query.peek)
+            beside_each = await looked_at(self._context, space, results, question.scope)
+        beside = (memory for each in beside_each for _, memory in each.memories)
         returned = (*(each.memory for each in results), *beside)
         logged = list(dict.fromkeys(each.state.id for each in returned if each.is_logged))
         shown = await with_conflicts(self._context.graph, space, results, query.as_of)
@@ -152,33 +149,9 @@ class Search:
             epoch=followed.epoch,
             applied_seq=followed.applied_seq,
             query_id=query_id,
-            companions=companions,
+            companions=beside_each,
             times=question.times.phrases,
         )
-
-    async def _companions(
-        self, space: str, query: SearchQuery, scope: Scope, results: Sequence[Result]
-    ) -> Sequence[Companions]:
-        """What stands beside each result; nothing is looked up unless it was asked for."""
-        if not query.with_companions:
-            return ()
-        context = self._context
-        id_of = partial(context.index.id_of, space)
-        parts = [list(named(*each, id_of)) for each in enumerate(results)]
-        there = {each.memory.state.id for each in results}
-        names = dict.fromkeys(name for some in parts for name, _ in some if name not in there)
-        read, facts = await asyncio.gather(
-            context.graph.current(
-                space,
-                list(names)[:MOST_MEMORIES],
-                count_as_read=not query.peek,
-                session_id=query.session_id,
-                as_of=query.as_of,
-            ),
-            sister_facts(context.graph, space, results, scope),
-        )
-        beside = memories_beside(parts, [*read, *(each.memory for each in results)], scope)
-        return list(map(Companions, beside, facts))
 
     async def recall(self, space: str, recall: Recall) -> None:
         """Reports the returned memories to graph's recall log; a search that only peeked has none.

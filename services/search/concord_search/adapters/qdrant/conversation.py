@@ -1,12 +1,12 @@
 """The places of candidates in their conversations, from one space's columns alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.payload import ASKS, SAYS_WHEN
-from concord_search.domain.candidates import Bools, Floats, Ints, Neighbour, Talk
+from concord_search.domain.candidates import PASSAGE, Bools, Floats, Ints, Neighbour, Talk
 from concord_search.domain.instants import Micros
 
 Fused = Callable[[Ints], Floats]
@@ -20,8 +20,10 @@ def talk(
 
     `holds`: which of the query's `terms` each row holds, shape (rows, terms).
     """
-    before, after = (_beside(columns, rows, side, known_at) for side in ("before", "after"))
-    beside = columns.holds(np.concatenate([before, after]), terms)
+    around = [_steps(columns, rows, side, known_at, steps=PASSAGE) for side in ("before", "after")]
+    (before, *_), (after, *_) = around
+    beside = columns.holds(np.concatenate([*around[0], *around[1]]), terms)
+    held = beside.reshape(2, PASSAGE, *holds.shape)
     speech = columns["speech"][rows]
     return Talk(
         kind=columns["talk"][rows],
@@ -29,10 +31,22 @@ def talk(
         speaker_named=(columns["speaker"][rows][:, np.newaxis] == terms).any(axis=1),
         asks=(speech & ASKS) > 0,
         says_when=(speech & SAYS_WHEN) > 0,
-        window=holds | beside[: len(rows)] | beside[len(rows) :],
+        window=holds | held[:, 0].any(axis=0),
+        passage=holds | held.any(axis=(0, 1)),
         before=_neighbour(columns, before, fused),
         after=_neighbour(columns, after, fused),
     )
+
+
+def _steps(
+    columns: Columns, rows: Ints, side: str, known_at: Micros, *, steps: int
+) -> Sequence[Ints]:
+    """The rows that stand one step to a side, two steps, and so on; -1 where there is none."""
+    found = [_beside(columns, rows, side, known_at)]
+    while len(found) < steps:
+        last = found[-1]
+        found.append(np.where(last >= 0, _beside(columns, last, side, known_at), -1))
+    return found
 
 
 def _beside(columns: Columns, rows: Ints, side: str, known_at: Micros) -> Ints:
