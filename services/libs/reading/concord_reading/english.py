@@ -32,7 +32,7 @@ from concord_reading.english_words import (
     top,
 )
 from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word, acyclic
-from concord_reading.lexicon import Lexicon, lexicon, phrases_at
+from concord_reading.lexicon import Lexicon, lexicon
 from concord_reading.people import Antecedent, person, person_words
 from concord_reading.quantities import Date, Quantity, values
 from concord_reading.tokens import Span, Token
@@ -144,16 +144,9 @@ class _Clause:
         return Antecedent(found, is_plural=are_many, is_name=is_name)
 
     def _is_denied(self) -> bool:
-        words = self._lexicon
-        denied = False
         spelt = [fold(each.text).replace("’", "'") for each in self._tokens]
-        for at, each in enumerate(self._tokens):
-            if spelt[at] not in words.words["negation"] or each.dep_ == "intj":
-                continue
-            local = at and spelt[at - 1] in words.words["local prepositions"]
-            if not local and not phrases_at(words.phrases["no negation phrases"], spelt, at):
-                denied = not denied
-        return denied
+        denying = [e for e in self._lexicon.negations(spelt) if self._tokens[e].dep_ != "intj"]
+        return len(denying) % 2 == 1
 
     def _aspect(self) -> Aspect:
         verb = self._verb
@@ -184,8 +177,7 @@ class _Clause:
 
     def _has(self, name: str) -> bool:
         """Whether it has a phrase of a class."""
-        phrases, spelt = self._lexicon.phrases[name], [bare(e) for e in self._tokens]
-        return any(phrases_at(phrases, spelt, at) for at in range(len(spelt)))
+        return self._lexicon.has_phrase(name, [bare(each) for each in self._tokens])
 
     def _quantifier(self) -> str:
         subject = self._subject
@@ -196,12 +188,7 @@ class _Clause:
             for each in self._tokens
             if each.i <= self._verb.i + 2 and each.dep_ != "intj"
         ]
-        if self._has("some phrases"):
-            return "some"
-        for name in ("none", "only", "all", "most", "some"):
-            if self._lexicon.words[f"quantifier {name}"].intersection(spelt):
-                return name
-        return ""
+        return "some" if self._has("some phrases") else self._lexicon.quantifier(spelt)
 
     def _words(self) -> tuple[list[Word], bool]:
         """Return the clause's words of content, and whether its subject is known."""

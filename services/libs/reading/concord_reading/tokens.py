@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from concord_concepts.normal_form import fold
 
-from concord_reading.lexicon import Lexicon, phrases_at
+from concord_reading.lexicon import Lexicon
 
 _INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _LETTERS = rf"[^\W\d_](?:[^\W\d_]|[{_INVISIBLE}])*"
@@ -74,14 +74,3 @@ def content_of(tokens: Iterable[Token], words: Lexicon) -> dict[str, Token]:
         if token.stem and token.word not in words.function:
             found.setdefault(token.stem, token)
     return found
-
-
-def joined(tokens: Iterable[Token]) -> str:
-    """Return the tokens' stems, joined by blanks: different spellings of a name share these."""
-    return " ".join(token.stem for token in tokens)
-
-
-def has_phrase(tokens: Sequence[Token], words: Lexicon, name: str) -> bool:
-    """Whether the tokens contain a phrase of the class `name`."""
-    phrases, spelt = words.phrases[name], [token.word for token in tokens]
-    return any(word in phrases and phrases_at(phrases, spelt, at) for at, word in enumerate(spelt))

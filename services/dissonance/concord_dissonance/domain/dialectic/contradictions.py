@@ -246,10 +246,10 @@ def _is_open(said: Verdict | Abstention, first: Side, second: Side, rules: Rules
     """Whether two sentences differ in one word or value, and nothing shows whether both hold."""
     if isinstance(said, Verdict) or said.reason not in _UNDECIDED:
         return False
-    frames = [*first.frames.frames, *second.frames.frames]
-    if not len(first.frames.frames) == len(second.frames.frames) == 1:
+    mine, yours = first.frames.frames, second.frames.frames
+    if not len(mine) == len(yours) == 1:
         return False
-    pair = Aligned(*frames, rules)
+    pair = Aligned(mine[0], yours[0], rules)
     return max(len(pair.left), len(pair.right)) == 1
 
 
