@@ -22,6 +22,7 @@ from concord_reading.english_clauses import (
 from concord_reading.english_words import (
     NAMED,
     bare,
+    base_form,
     is_definite,
     is_its_letter,
     is_one_name,
@@ -219,6 +220,7 @@ class _Clause:
                     value,
                     tokens[0].idx,
                     tokens[-1].idx + len(tokens[-1]),
+                    base_form(root),
                 )
             )
         return words, is_known
