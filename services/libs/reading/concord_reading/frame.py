@@ -119,6 +119,12 @@ class Frame:
     span: Span = _NOWHERE
     unread: Unread | None = None
 
+    @property
+    def subject(self) -> Word | None:
+        """The head of its subject."""
+        heads = {self.verb, -1}
+        return next((e for e in self.words if e.role is Role.SUBJECT and e.head in heads), None)
+
     @cached_property
     def things(self) -> frozenset[str]:
         """The words of the names, persons and nouns in it: frames without a common one are about

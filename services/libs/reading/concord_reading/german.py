@@ -14,7 +14,7 @@ from typing import NamedTuple
 from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word, acyclic
 from concord_reading.german_clauses import clauses_of
 from concord_reading.lexicon import Lexicon, lexicon, noun_key
-from concord_reading.people import Antecedent, person, person_words
+from concord_reading.people import Antecedent, has_rival, person, person_word
 from concord_reading.quantities import Date, Quantity, values
 from concord_reading.tokens import Span, Token
 
@@ -114,19 +114,14 @@ class _Clause:
 
     def antecedent(self, frame: Frame) -> Antecedent | None:
         """Return what a later pronoun can mean: the subject, where it is no pronoun."""
-        found = tuple(each for each in frame.words if each.role is Role.SUBJECT)
-        if not found or found[0].kind is Kind.PERSON:
+        subject = frame.subject
+        if subject is None or subject.kind is Kind.PERSON:
             return None
-        is_name, first = found[0].kind is Kind.NAME, self.tokens[0].word
-        is_copula = self.tokens[self.finite].word in self.lexicon.words["copula"]
-        rivals = [e for e in frame.words if e.role is Role.COMPLEMENT and not is_copula]
-        if not (is_name or first == "das") or any(
-            each.kind is Kind.NAME
-            or (each.kind is Kind.NOUN and not (is_name and each.is_definite))
-            for each in rivals
-        ):  # "Mira hat ein Boot. Es ist rot.", "Die Sonne scheint. Es ist warm."
-            found = ()
-        return Antecedent(found, is_plural=False, is_name=is_name)
+        is_copula = self.spelt[self.finite] in self.lexicon.words["copula"]
+        is_clear = is_copula or not has_rival(frame)
+        # "Die Sonne scheint. Es ist warm."
+        is_sure = is_clear and (subject.kind is Kind.NAME or self.spelt[0] == "das")
+        return Antecedent(subject if is_sure else None)
 
     def _mood(self) -> Mood:
         first = self.tokens[0].word
@@ -265,16 +260,14 @@ class _Clause:
         return Kind.ADJECTIVE
 
     def _person(self, token: Token, at: int, link: str) -> None:
-        before = self.before
-        if before is not None and before.is_name and token.word == "es":
-            before = None  # a name may be a person's
-        found = person_words(token.word, self.passage, before)
+        word = person_word(token.word, self.passage, self.before)
+        if word is None:
+            return
         role = self._role(at, link, Kind.PERSON)
-        if role is Role.SUBJECT:
-            self.is_known = self.is_known and bool(found)
-        head = found[0] if found else Word("", Kind.PERSON, role)
+        if role is Role.SUBJECT and not word.key:
+            self.is_known = False
         self.words.append(
-            replace(head, role=role, head=-1, link=link, start=token.start, end=token.end)
+            replace(word, role=role, head=-1, link=link, start=token.start, end=token.end)
         )
 
     def _role(self, at: int, link: str, kind: Kind) -> Role:
