@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import NewType
 
 from concord_reading import frame
-from concord_reading.clauses import Reading
+from concord_reading.language import language_of
+from concord_reading.lexicon import lexicon
 from concord_reading.prose import prose
 from concord_reading.reader import reader
-from concord_reading.reading import read
-from concord_reading.tokens import joined
+from concord_reading.tokens import tokens_of
 
 Micros = NewType("Micros", int)
 """Microseconds since 1970-01-01 UTC."""
@@ -89,22 +89,6 @@ class Side:
         """What its text says."""
         return reader().read(self.passage)
 
-    @cached_property
-    def reading(self) -> Reading:
-        """Its text, read once however often it is judged."""
-        return read(self.text, plans=self.kind is Kind.PLAN)
-
-    def read_in(self, language: str) -> Reading:
-        """Its text read in a language, "en" or "de"; once for each language."""
-        if language not in self._readings:
-            plans = self.kind is Kind.PLAN
-            self._readings[language] = read(self.text, plans=plans, language=language)
-        return self._readings[language]
-
-    @cached_property
-    def _readings(self) -> dict[str, Reading]:
-        return {self.reading.language: self.reading}
-
 
 def leave_unread(side: Side) -> None:
     """Take a side to say nothing that can be compared, whether it was read or not."""
@@ -179,4 +163,4 @@ class Rules:
 
 def stems_of_name(name: str) -> str:
     """Return the joined stems of a name, which its inflected forms share."""
-    return joined(token for clause in read(name).clauses for token in clause.tokens)
+    return " ".join(token.stem for token in tokens_of(name, lexicon(language_of(name))))

@@ -12,11 +12,14 @@ from hashlib import blake2b
 from itertools import chain
 from typing import Self
 
+from concord_reading.lexicon import lexicon
+from concord_reading.prose import without_quotations
 from concord_reading.reader import missing
+from concord_reading.tokens import content_of, sentences_of
 
 from concord_dissonance.domain.sides import Kind, Side
 
-READ = "1"
+READ = "2"
 """The version of sketches and of what they are made from. After a change of it all texts are read
 anew."""
 _BYTES = 8
@@ -67,9 +70,15 @@ def _sized(*parts: Sequence[Set[int]]) -> Iterator[int]:
 def sketch(side: Side, key: bytes) -> Sketch:
     """Return the sketch of a side's text, which is read if it was not."""
     return Sketch(
-        [_hashed(each, key) for each in side.reading.sentences],
+        [_hashed(each, key) for each in _sentences(side)],
         [_hashed(each.things, key) for each in side.frames.asserted if each.things],
     )
+
+
+def _sentences(side: Side) -> Iterator[Iterable[str]]:
+    """Yield the stems of each sentence's content."""
+    words, text = lexicon(side.frames.language), without_quotations(side.prose)
+    return filter(None, (content_of(each, words) for each, _ in sentences_of(text, words)))
 
 
 def version(side: Side, key: bytes) -> bytes:

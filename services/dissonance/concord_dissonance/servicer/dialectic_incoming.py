@@ -2,7 +2,7 @@
 
 from concord.dissonance.v1 import dialectic_pb2 as pb
 from concord.dissonance.v1 import review_pb2
-from concord_reading.reading import language_of
+from concord_reading.language import language_of
 
 from concord_dissonance.clients.graph.messages import micros
 from concord_dissonance.domain.dialectic.theses import Claim, Source

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from concord_concepts.normal_form import fold
@@ -22,6 +23,7 @@ from concord_reading.english_clauses import (
 from concord_reading.english_words import (
     NAMED,
     bare,
+    base_form,
     is_definite,
     is_its_letter,
     is_one_name,
@@ -32,8 +34,8 @@ from concord_reading.english_words import (
     top,
 )
 from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word, acyclic
-from concord_reading.lexicon import Lexicon, lexicon, phrases_at
-from concord_reading.people import Antecedent, person, person_words
+from concord_reading.lexicon import Lexicon, lexicon
+from concord_reading.people import Antecedent, has_rival, person, person_word
 from concord_reading.quantities import Date, Quantity, values
 from concord_reading.tokens import Span, Token
 
@@ -126,34 +128,14 @@ class _Clause:
         subject = self._subject
         if subject is None or subject.pos_ == "PRON":
             return self._before
-        found = tuple(each for each in frame.words if each.role is Role.SUBJECT)
-        is_name, are_many = subject.pos_ in NAMED, is_plural(subject)
-        if (
-            self._verb.lemma_ != "be"
-            and not are_many
-            and any(
-                each.role is Role.COMPLEMENT
-                and (
-                    each.kind is Kind.NAME
-                    or (each.kind is Kind.NOUN and not (is_name and each.is_definite))
-                )
-                for each in frame.words
-            )
-        ):  # "Mira has a boat. It is red.", "Mira met Lena. She is ill."
-            found = ()
-        return Antecedent(found, is_plural=are_many, is_name=is_name)
+        are_many = is_plural(subject)
+        is_sure = self._verb.lemma_ == "be" or are_many or not has_rival(frame)
+        return Antecedent(frame.subject if is_sure else None, are_many)
 
     def _is_denied(self) -> bool:
-        words = self._lexicon
-        denied = False
         spelt = [fold(each.text).replace("’", "'") for each in self._tokens]
-        for at, each in enumerate(self._tokens):
-            if spelt[at] not in words.words["negation"] or each.dep_ == "intj":
-                continue
-            local = at and spelt[at - 1] in words.words["local prepositions"]
-            if not local and not phrases_at(words.phrases["no negation phrases"], spelt, at):
-                denied = not denied
-        return denied
+        denying = [e for e in self._lexicon.negations(spelt) if self._tokens[e].dep_ != "intj"]
+        return len(denying) % 2 == 1
 
     def _aspect(self) -> Aspect:
         verb = self._verb
@@ -184,8 +166,7 @@ class _Clause:
 
     def _has(self, name: str) -> bool:
         """Whether it has a phrase of a class."""
-        phrases, spelt = self._lexicon.phrases[name], [bare(e) for e in self._tokens]
-        return any(phrases_at(phrases, spelt, at) for at in range(len(spelt)))
+        return self._lexicon.has_phrase(name, [bare(each) for each in self._tokens])
 
     def _quantifier(self) -> str:
         subject = self._subject
@@ -196,12 +177,7 @@ class _Clause:
             for each in self._tokens
             if each.i <= self._verb.i + 2 and each.dep_ != "intj"
         ]
-        if self._has("some phrases"):
-            return "some"
-        for name in ("none", "only", "all", "most", "some"):
-            if self._lexicon.words[f"quantifier {name}"].intersection(spelt):
-                return name
-        return ""
+        return "some" if self._has("some phrases") else self._lexicon.quantifier(spelt)
 
     def _words(self) -> tuple[list[Word], bool]:
         """Return the clause's words of content, and whether its subject is known."""
@@ -211,29 +187,22 @@ class _Clause:
         is_known = True
         for tokens, value in groups:
             root = top(tokens)
-            role = self._role(root)
-            if root.pos_ == "PRON" and (found := self._meant(root)) is not None:
-                owns = root.dep_ == "poss"
-                head, link = self._link(root, place, tokens)
-                words.append(
-                    _merged(found, role, root, head, link) if found else _unknown(role, root, head)
-                )
-                is_known = is_known and (bool(found) or owns)
-                continue
-            head, link = self._link(root, place, tokens)
-            words.append(
-                Word(
+            word = self._meant(root) if root.pos_ == "PRON" else None
+            if word is None:
+                word = Word(
                     key_of(tokens, self._lexicon, value),
                     Kind.ADJECTIVE if self._is_state(root) else kind_of(tokens, value, root),
-                    role,
-                    head,
-                    link,
-                    is_definite(root),
-                    value,
-                    tokens[0].idx,
-                    tokens[-1].idx + len(tokens[-1]),
+                    self._role(root),
+                    is_definite=is_definite(root),
+                    value=value,
+                    lemma=base_form(root),
                 )
-            )
+            elif not word.key and root.dep_ != "poss":
+                is_known = False
+            head, link = self._link(root, place, tokens)
+            start, end = tokens[0].idx, tokens[-1].idx + len(tokens[-1])
+            role = self._role(root)
+            words.append(replace(word, role=role, head=head, link=link, start=start, end=end))
         return words, is_known
 
     def _groups(self) -> list[tuple[list[Parsed], Quantity | Date | None]]:
@@ -324,32 +293,12 @@ class _Clause:
                 return place[at.i], link
         return -1, link
 
-    def _meant(self, token: Parsed) -> tuple[Word, ...] | None:
-        """Return the words that a pronoun stands for; empty: nobody knows; None: it is none."""
-        before = self._before
-        if before is not None and before.is_name and fold(token.text) == "it":
-            before = None  # a name may be a person's
-        if token.dep_ == "poss" and self._subject is not None and self._subject.pos_ != "PRON":
-            name = self._subject.pos_ in NAMED
-            own = Word(
-                key_of([self._subject], self._lexicon, None),
-                Kind.NAME if name else Kind.NOUN,
-                Role.SUBJECT,
-                is_definite=True,
-            )
-            before = Antecedent((own,), is_plural=is_plural(self._subject), is_name=name)
-        return person_words(fold(token.text), self._passage, before)
-
-
-def _merged(found: Sequence[Word], role: Role, token: Parsed, at: int, link: str) -> Word:
-    """Return the word that stands for a pronoun: the head of what it means."""
-    head = next((each for each in found if each.head < 0 or each.head >= len(found)), found[0])
-    return Word(
-        head.key, head.kind, role, at, link, True, None, token.idx, token.idx + len(token.text)
-    )
-
-
-def _unknown(role: Role, token: Parsed, head: int) -> Word:
-    return Word(
-        "", Kind.PERSON, role, head, "of", True, None, token.idx, token.idx + len(token.text)
-    )
+    def _meant(self, token: Parsed) -> Word | None:
+        """Return the word that a pronoun stands for, its key empty where nobody knows; None: it is
+        none."""
+        before, subject = self._before, self._subject
+        if token.dep_ == "poss" and subject is not None and subject.pos_ != "PRON":
+            kind = Kind.NAME if subject.pos_ in NAMED else Kind.NOUN
+            own = Word(key_of([subject], self._lexicon, None), kind, Role.SUBJECT)
+            before = Antecedent(own, is_plural(subject))
+        return person_word(fold(token.text), self._passage, before)

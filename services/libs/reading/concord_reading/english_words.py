@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from spacy.tokens import Token as Parsed
 
 NAMED = frozenset({"PROPN"})
+_SHORT = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
+"""One short syllable, whose consonant is doubled before "ing"."""
+_CONTRACTED = {"wanna": "want", "'ve": "have"}
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
 
 
@@ -78,6 +81,17 @@ def stem_of(token: Parsed, words: Lexicon) -> str:
     return words.stem(
         fold(token.lemma_ if token.pos_ in {"VERB", "AUX", "ADJ"} else token.text).rstrip(".")
     )
+
+
+def base_form(token: Parsed) -> str:
+    """Return the base form of a verb; empty for another word. Of two that fit, the parser takes the
+    shorter one: "hop" for "hoping"."""
+    if token.pos_ not in {"VERB", "AUX"}:
+        return ""
+    word, lemma = fold(token.text), fold(token.lemma_)
+    if _SHORT.fullmatch(lemma) and word in (f"{lemma}ing", f"{lemma}ed"):
+        return f"{lemma}e"
+    return _CONTRACTED.get(word, lemma)
 
 
 def is_plural(token: Parsed) -> bool:

@@ -78,7 +78,7 @@ class Word:
     """A word of content, a number with its unit, a name or a person."""
 
     key: str
-    """The lemma, folded; of a name its words."""
+    """The stem, folded; of a name its words."""
     kind: Kind
     role: Role
     head: int = -1
@@ -90,6 +90,8 @@ class Word:
     value: Quantity | Date | None = None
     start: int = 0
     end: int = 0
+    lemma: str = ""
+    """Of an English verb, its base form, folded."""
 
 
 _NOWHERE = Span(0, 0)
@@ -116,6 +118,12 @@ class Frame:
     language: str = "en"
     span: Span = _NOWHERE
     unread: Unread | None = None
+
+    @property
+    def subject(self) -> Word | None:
+        """The head of its subject."""
+        heads = {self.verb, -1}
+        return next((e for e in self.words if e.role is Role.SUBJECT and e.head in heads), None)
 
     @cached_property
     def things(self) -> frozenset[str]:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
-from concord_reading.clauses import Clause
-from concord_reading.clauses import Mood as Said
 from concord_reading.frame import Aspect, Frame, Kind, Mood, Passage, Role, Unread, Word, acyclic
+from concord_reading.german_clauses import clauses_of
 from concord_reading.lexicon import Lexicon, lexicon, noun_key
-from concord_reading.people import Antecedent, person, person_words
-from concord_reading.quantities import Date, Quantity
-from concord_reading.reading import read
+from concord_reading.people import Antecedent, has_rival, person, person_word
+from concord_reading.quantities import Date, Quantity, values
 from concord_reading.tokens import Span, Token
 
 _VERB_ENDINGS = ("t", "te", "ten", "en", "st", "rn", "ln", "f", "b", "g", "ß", "m", "k", "d", "h")
@@ -28,23 +27,17 @@ _UNNAMED = frozenset({"man", "niemand", "nichts", "alle", "alles", "jeder"})
 _HAVE = frozenset({"habe", "hast", "hat", "haben", "habt"})
 _INSEPARABLE = ("ver", "be", "er", "ent", "zer", "emp", "miss")
 """Beginnings of verbs whose participles have no "ge"."""
-_MARKS: dict[Mood, set[str]] = {
-    Mood.CONDITIONAL: {"wenn", "falls", "sofern"},
-    Mood.PLANNED: {"plant", "plane", "planen", "will", "wollen"},
-    Mood.WISHED: {"möchte", "möchten", "hofft", "hoffe", "hoffen", "wünsche"},
-    Mood.REPORTED: {"laut", "angeblich", "behauptet", "behaupten"},
-}
 
 
 def frames_of(text: str, passage: Passage) -> list[Frame]:
     """Return the frames of a text, in order."""
     found: list[Frame] = []
     before: Antecedent | None = None
-    for clause in read(text, language="de").clauses:
-        if len(clause.tokens) > _LONGEST:  # the time that one takes grows with its square
+    for tokens, mood in clauses_of(text):
+        if len(tokens) > _LONGEST:  # the time that one takes grows with its square
             found.append(Frame((), -1, language="de", unread=Unread.TOO_LONG))
             continue
-        reader = _Clause(text, clause, passage, before)
+        reader = _Clause(text, tokens, mood, passage, before)
         frame = reader.frame()
         found.append(frame)
         before = reader.antecedent(frame) or before
@@ -62,7 +55,9 @@ class _Lead(NamedTuple):
 @dataclass
 class _Clause:
     text: str
-    clause: Clause
+    tokens: list[Token]
+    mood: Mood
+    """As german_clauses has it."""
     passage: Passage
     before: Antecedent | None
     words: list[Word] = field(default_factory=list)
@@ -74,9 +69,19 @@ class _Clause:
     def lexicon(self) -> Lexicon:
         return lexicon("de")
 
+    @cached_property
+    def spelt(self) -> list[str]:
+        """Its words, folded."""
+        return [token.word for token in self.tokens]
+
+    @cached_property
+    def negations(self) -> list[int]:
+        """The places of the tokens that deny it."""
+        return [*self.lexicon.negations(self.spelt)]
+
     def frame(self) -> Frame:
         """Return what the clause says."""
-        tokens = self.clause.tokens
+        tokens = self.tokens
         self.finite = self._finite()
         self._read()
         verb = next((at for at, e in enumerate(self.words) if e.role is Role.PREDICATE), -1)
@@ -96,12 +101,12 @@ class _Clause:
             acyclic(list(self._with_heads(verb))),
             verb,
             last if last in self.lexicon.words["prefixes"] and len(tokens) > 1 else "",
-            self.clause.is_negated,
+            len(self.negations) % 2 == 1,
             mood,
             self._aspect(spelt),
             self._quantifier(),
             frozenset(spelt & self.lexicon.words["adverbs"]),
-            self._has_exception(),
+            self.lexicon.has_phrase("except phrases", self.spelt),
             "de",
             Span(tokens[0].start, tokens[-1].end),
             unread,
@@ -109,43 +114,36 @@ class _Clause:
 
     def antecedent(self, frame: Frame) -> Antecedent | None:
         """Return what a later pronoun can mean: the subject, where it is no pronoun."""
-        found = tuple(each for each in frame.words if each.role is Role.SUBJECT)
-        if not found or found[0].kind is Kind.PERSON:
+        subject = frame.subject
+        if subject is None or subject.kind is Kind.PERSON:
             return None
-        is_name, first = found[0].kind is Kind.NAME, self.clause.tokens[0].word
-        is_copula = self.clause.tokens[self.finite].word in self.lexicon.words["copula"]
-        rivals = [e for e in frame.words if e.role is Role.COMPLEMENT and not is_copula]
-        if not (is_name or first == "das") or any(
-            each.kind is Kind.NAME
-            or (each.kind is Kind.NOUN and not (is_name and each.is_definite))
-            for each in rivals
-        ):  # "Mira hat ein Boot. Es ist rot.", "Die Sonne scheint. Es ist warm."
-            found = ()
-        return Antecedent(found, is_plural=False, is_name=is_name)
+        is_copula = self.spelt[self.finite] in self.lexicon.words["copula"]
+        is_clear = is_copula or not has_rival(frame)
+        # "Die Sonne scheint. Es ist warm."
+        is_sure = is_clear and (subject.kind is Kind.NAME or self.spelt[0] == "das")
+        return Antecedent(subject if is_sure else None)
 
     def _mood(self) -> Mood:
-        first = self.clause.tokens[0].word
-        spelt = {token.word for token in self.clause.tokens}
-        if self.clause.mood is Said.QUESTION:
-            return Mood.ASKED
-        if self.clause.mood is Said.WISHED:
-            return next((mood for mood, marks in _MARKS.items() if spelt & marks), Mood.SUPPOSED)
+        first = self.tokens[0].word
+        spelt = {token.word for token in self.tokens}
+        if self.mood is not Mood.ASSERTED:
+            return self.mood
         if {"im", "in", "einem"} & spelt and spelt & self.lexicon.words["fiction"]:
             return Mood.SUPPOSED
         if first in self.lexicon.words["subordinate"] or spelt & {"wäre", "würde", "hätte"}:
             return Mood.CONDITIONAL
-        infinitive = self.clause.tokens[-1].word.endswith("n")
+        infinitive = self.tokens[-1].word.endswith("n")
         if (
             spelt & {"werde", "wirst", "wird", "werden"}
             and infinitive
-            and not self.clause.tokens[-1].word.startswith("ge")
+            and not self.tokens[-1].word.startswith("ge")
         ):
             return Mood.PLANNED
         return Mood.ASSERTED
 
     def _finite(self) -> int:
         """Return the place of the finite verb: an auxiliary, or a verb behind the first phrase."""
-        tokens, words = self.clause.tokens, self.lexicon.words
+        tokens, words = self.tokens, self.lexicon.words
         for at, token in enumerate(tokens):
             if at == 0 or self._is_capital(token) or not token.stem:
                 continue
@@ -177,7 +175,7 @@ class _Clause:
         return self.text[token.start].isupper()
 
     def _is_noun(self, at: int) -> bool:
-        token = self.clause.tokens[at]
+        token = self.tokens[at]
         if not self._is_capital(token):
             return False
         known = self.lexicon.function | self.lexicon.words["prepositions"]
@@ -185,17 +183,17 @@ class _Clause:
         return at > 0 or token.word not in known
 
     def _is_copular(self) -> bool:
-        finite = self.clause.tokens[self.finite].word if self.finite >= 0 else ""
+        finite = self.tokens[self.finite].word if self.finite >= 0 else ""
         return finite in self.lexicon.words["copula"]
 
     def _goes_on(self, at: int) -> bool:
         """Whether a name goes on: "Roswitha Pohl", but not "Merles Lehrer"."""
-        tokens = self.clause.tokens
+        tokens = self.tokens
         return self._is_noun(at) and not (at == 1 and tokens[0].word.endswith("s"))
 
     def _read(self) -> None:
-        tokens = self.clause.tokens
-        ends = {value.begin: value for value in self.clause.values}
+        tokens = self.tokens
+        ends = {value.begin: value for value in values(self.tokens, self.lexicon)}
         lead, at = _Lead(), 0
         while at < len(tokens):
             begin = at
@@ -218,12 +216,12 @@ class _Clause:
 
     def _leads(self, at: int) -> bool:
         """Whether a token is a pronoun, a preposition or an article."""
-        word, words = self.clause.tokens[at].word, self.lexicon.words
+        word, words = self.tokens[at].word, self.lexicon.words
         return person(word) is not None or word in words["prepositions"] | words["determiner"]
 
     def _read_word(self, at: int, lead: _Lead) -> _Lead:
         """Add a token that is no noun and no value; return what it leads."""
-        token, words = self.clause.tokens[at], self.lexicon.words
+        token, words = self.tokens[at], self.lexicon.words
         is_definite = token.word in words["definite"]
         if at == self.finite:
             self._add([token], Kind.VERB, at, _Lead())
@@ -233,14 +231,10 @@ class _Clause:
             if token.word in words["subject pronoun"] or whom.is_speaking or whom.is_addressed:
                 self._person(token, at, lead.link)
             return lead._replace(is_definite=True)
-        if (
-            token.word in words["particle"]
-            and self._is_copular()
-            and at + 1 == len(self.clause.tokens)
-        ):
+        if token.word in words["particle"] and self._is_copular() and at + 1 == len(self.tokens):
             self._add([token], Kind.ADJECTIVE, at, _Lead())
             return _Lead()
-        if token.word in ("mehr", "länger") and at - 1 in self.clause.negations:
+        if token.word in ("mehr", "länger") and at - 1 in self.negations:
             return lead  # "no longer": the denial says it
         if token.word in words["prepositions"]:
             return _Lead(token.word, is_definite)
@@ -254,7 +248,7 @@ class _Clause:
         return lead
 
     def _kind(self, at: int) -> Kind:
-        tokens = self.clause.tokens
+        tokens = self.tokens
         word = tokens[at].word
         if at + 1 < len(tokens) and self._is_noun(at + 1) and word.endswith(_ADJECTIVE_ENDINGS):
             return Kind.ADJECTIVE
@@ -266,16 +260,14 @@ class _Clause:
         return Kind.ADJECTIVE
 
     def _person(self, token: Token, at: int, link: str) -> None:
-        before = self.before
-        if before is not None and before.is_name and token.word == "es":
-            before = None  # a name may be a person's
-        found = person_words(token.word, self.passage, before)
+        word = person_word(token.word, self.passage, self.before)
+        if word is None:
+            return
         role = self._role(at, link, Kind.PERSON)
-        if role is Role.SUBJECT:
-            self.is_known = self.is_known and bool(found)
-        head = found[0] if found else Word("", Kind.PERSON, role)
+        if role is Role.SUBJECT and not word.key:
+            self.is_known = False
         self.words.append(
-            replace(head, role=role, head=-1, link=link, start=token.start, end=token.end)
+            replace(word, role=role, head=-1, link=link, start=token.start, end=token.end)
         )
 
     def _role(self, at: int, link: str, kind: Kind) -> Role:
@@ -286,9 +278,9 @@ class _Clause:
         if kind is Kind.ADVERB:
             return Role.ADJUNCT
         has_subject = any(each.role is Role.SUBJECT for each in self.words)
-        has_subject = has_subject or self.clause.tokens[0].word in _UNNAMED
+        has_subject = has_subject or self.tokens[0].word in _UNNAMED
         if at < self.finite:  # "Den Chor leitet Ida."
-            return Role.COMPLEMENT if self.clause.tokens[0].word in _OBJECTIVE else Role.SUBJECT
+            return Role.COMPLEMENT if self.tokens[0].word in _OBJECTIVE else Role.SUBJECT
         things = (Kind.NOUN, Kind.NAME, Kind.PERSON)
         return Role.COMPLEMENT if has_subject or kind not in things else Role.SUBJECT
 
@@ -349,12 +341,12 @@ class _Clause:
 
     @property
     def _finite_start(self) -> int:
-        return self.clause.tokens[self.finite].start if self.finite >= 0 else 0
+        return self.tokens[self.finite].start if self.finite >= 0 else 0
 
     def _aspect(self, spelt: set[str]) -> Aspect:
-        words, last = self.lexicon.words, self.clause.tokens[-1].word
-        participle = last.endswith(("t", "en")) and self.finite != len(self.clause.tokens) - 1
-        participle = participle and not self._is_capital(self.clause.tokens[-1])
+        words, last = self.lexicon.words, self.tokens[-1].word
+        participle = last.endswith(("t", "en")) and self.finite != len(self.tokens) - 1
+        participle = participle and not self._is_capital(self.tokens[-1])
         if participle and spelt & _HAVE and last.startswith(_INSEPARABLE):
             return Aspect.EVENT
         if spelt & {"wurde", "wurden"}:
@@ -364,23 +356,15 @@ class _Clause:
             return Aspect.CHANGE if moves and "worden" not in spelt else Aspect.EVENT
         if self.finite < 0:
             return Aspect.STATE
-        finite = self.clause.tokens[self.finite].word
+        finite = self.tokens[self.finite].word
         if finite in words["past be"]:
             return Aspect.PAST_STATE
         if not finite.endswith(("te", "ten")):
             return Aspect.STATE
-        lasting = self.lexicon.has(self.clause.tokens[self.finite].stem, "state")
+        lasting = self.lexicon.has(self.tokens[self.finite].stem, "state")
         return Aspect.PAST_STATE if lasting else Aspect.EVENT
 
-    def _has_exception(self) -> bool:
-        return self.clause.has("except phrases")
-
     def _quantifier(self) -> str:
-        words = self.lexicon.words
-        spelt = {token.word for token in self.clause.tokens}
-        if self.clause.has("some phrases"):
+        if self.lexicon.has_phrase("some phrases", self.spelt):
             return "some"
-        for name in ("none", "only", "all", "most", "some"):
-            if words[f"quantifier {name}"] & spelt:
-                return name
-        return ""
+        return self.lexicon.quantifier(self.spelt)

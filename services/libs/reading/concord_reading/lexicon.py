@@ -6,7 +6,7 @@ exclusive sets, and classes whose name ends in "phrases", are separated by comma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -60,6 +60,25 @@ class Lexicon:
         """Return the stem of a folded word, which its forms share."""
         return _stem(self.irregular.get(word, word), self.language)
 
+    def has_phrase(self, name: str, spelt: Sequence[str]) -> bool:
+        """Whether folded words contain a phrase of a class."""
+        return any(phrases_at(self.phrases[name], spelt, at) for at in range(len(spelt)))
+
+    def negations(self, spelt: Sequence[str]) -> Iterator[int]:
+        """Yield the places of the words that deny a clause; "with no" and "not only" do not."""
+        skip = 0
+        for at, word in enumerate(spelt):
+            skip = max(skip, at + phrases_at(self.phrases["no negation phrases"], spelt, at))
+            is_local = at > 0 and spelt[at - 1] in self.words["local prepositions"]
+            if at >= skip and word in self.words["negation"] and not is_local:
+                yield at
+
+    def quantifier(self, spelt: Collection[str]) -> str:
+        """Return "all", "some", "none", "most" or "only", as folded words say; else empty."""
+        names = ("none", "only", "all", "most", "some")
+        found = (e for e in names if not self.words[f"quantifier {e}"].isdisjoint(spelt))
+        return next(found, "")
+
 
 def phrases_at(phrases: Mapping[str, Sequence[Phrase]], words: Sequence[str], at: int) -> int:
     """Return the number of words of the longest phrase that begins at a place; 0: none does."""
@@ -108,21 +127,6 @@ def lexicon(language: str) -> Lexicon:
 def _stems(language: str, name: str) -> frozenset[str]:
     words = lexicon(language)
     return frozenset(map(words.stem, words.words[name]))
-
-
-def _usual(language: str) -> frozenset[str]:
-    """Return the usual verbs, prepositions and adverbs of a language."""
-    words = lexicon(language).words
-    return words["finite"] | words["prepositions"] | words["adverbs"]
-
-
-@cache
-def telling_words() -> Mapping[str, frozenset[str]]:
-    """Return, by language, the function words that no other language has."""
-    return {
-        "en": ENGLISH - lexicon("en").words["also german"],
-        "de": (GERMAN | _usual("de")) - lexicon("de").words["also english"] - ENGLISH,
-    }
 
 
 def read_classes(name: str, package: str = __package__) -> Iterator[tuple[str, str]]:

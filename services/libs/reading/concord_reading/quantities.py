@@ -17,7 +17,6 @@ _MIXED = re.compile(r"(\d{1,3}(?:([.,])\d{3})+)(?!\2)[.,](\d+)")
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _MINUTE = 1 / 60
 _DECIMAL = re.compile(r"\d+[.,]\d+")
-_ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
 _YEARS = range(1800, 2101)
 _WORD_PRECISION = 0.5
 _APPROXIMATE = 0.05
@@ -150,8 +149,6 @@ def _of_month(tokens: Sequence[Token], at: int, words: Lexicon) -> tuple[Date, i
     end = at + 1
     if _is_day(tokens, end):
         day, end = int(tokens[end].word), end + 1
-        if end < len(tokens) and tokens[end].word in _ORDINAL_ENDINGS:
-            end += 1
     if _is_year(tokens, end):
         year, end = int(tokens[end].word), end + 1
     return Date(year, words.months[tokens[at].word], day), end
@@ -172,7 +169,7 @@ def _is_number(tokens: Sequence[Token], *places: int) -> bool:
 
 
 def _quantity(tokens: Sequence[Token], at: int, words: Lexicon) -> Value | None:
-    """Read a number with its currency, unit or ending: "$5", "5 km", "one km", "5th", "5.3.0"."""
+    """Read a number with its currency or unit: "$5", "5 km", "one km", "5.3.0"."""
     word = tokens[at].word
     if word in _CURRENCIES and _starts_number(tokens, at + 1):
         value, precision = _number(tokens[at + 1].word, words)
@@ -188,8 +185,6 @@ def _quantity(tokens: Sequence[Token], at: int, words: Lexicon) -> Value | None:
     if word.count(".") > 1 and not _GROUPED.fullmatch(word):
         return Value(Quantity(0, 0, "version", word), at, at + 1)
     value, precision = _number(word, words)
-    if at + 1 < len(tokens) and tokens[at + 1].word in _ORDINAL_ENDINGS:
-        return Value(Quantity(value, 0, "ordinal"), at, at + 2)
     return _with_unit(tokens, at, at + 1, Quantity(value, precision), words)
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from concord_reading import english, german
 from concord_reading.frame import Frame, Passage, Reading, moved
+from concord_reading.language import DEFAULT_LANGUAGE, language_of, language_shown
 from concord_reading.parser import ParserMissing, check, installed, load
 from concord_reading.prose import prose, without_quotations
-from concord_reading.reading import DEFAULT_LANGUAGE, language_of, language_shown
 
 if TYPE_CHECKING:
     from spacy.language import Language

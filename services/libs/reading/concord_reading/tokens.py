@@ -1,14 +1,26 @@
-"""The words and numbers of a text."""
+"""The words, numbers and signs of a text, by sentence."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from concord_concepts.normal_form import fold
 
-from concord_reading.lexicon import Lexicon, phrases_at
+from concord_reading.lexicon import Lexicon
+
+_INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+_LETTERS = rf"[^\W\d_](?:[^\W\d_]|[{_INVISIBLE}])*"
+_TOKEN = re.compile(
+    r"(?P<number>\d{4}-\d\d-\d\d(?!\d)|\d+(?:[.,:/]\d+)*"
+    r"(?:\.(?=\s(?i:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)))?)"
+    rf"|(?P<joined>(?<=[^\W\d_])(?i:n?)['’]{_LETTERS})"
+    rf"|(?P<word>{_LETTERS}?(?=(?i:n['’]t)(?!\w))|{_LETTERS})"
+    r"|(?P<sign>[%€$£~°])"
+    r"|(?P<end>[.!?]+(?=[\s\"”“’)]|$)|[;\n])"
+    r"|(?P<pause>[,:()–—]|(?<=\s)-+(?=\s))"
+)
 
 
 class Span(NamedTuple):
@@ -19,41 +31,46 @@ class Span(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A word or number as it is compared, with its range of characters in the text."""
+    """A word, number or sign as it is compared, with its range of characters in the text."""
 
     word: str
     """Folded."""
     stem: str
+    """Empty for a pause, such as a comma."""
     start: int
     end: int
 
 
+def tokens_of(text: str, words: Lexicon) -> list[Token]:
+    """Return the words, numbers and signs of a text."""
+    return [each for sentence, _ in sentences_of(text, words) for each in sentence if each.stem]
+
+
+def sentences_of(text: str, words: Lexicon) -> Iterator[tuple[list[Token], str]]:
+    """Yield the tokens of each sentence, with its pauses, and the mark that ends it.
+
+    What an apostrophe joins to a word is a token of its own; the one of a possessor is left out.
+    """
+    sentence: list[Token] = []
+    for found in _TOKEN.finditer(text):
+        kind, word = found.lastgroup, found.group()
+        if kind in ("word", "joined"):
+            word = fold(re.sub(f"[{_INVISIBLE}]", "", word)).replace("’", "'")
+        elif kind == "number":
+            word = word.rstrip(".")
+        if kind == "end":
+            yield sentence, word
+            sentence = []
+        elif word != "'s":
+            stem = words.stem(word) if kind == "word" else "" if kind == "pause" else word
+            sentence.append(Token(word, stem, *found.span()))
+    yield sentence, ""
+
+
 def content_of(tokens: Iterable[Token], words: Lexicon) -> dict[str, Token]:
-    """Return the first token of each stem, by stem, without function words."""
+    """Return the first token of each stem, by stem, without function words and pauses."""
     found: dict[str, Token] = {}
     for token in tokens:
-        if token.word not in words.function:
+        if token.stem and token.word not in words.function:
             found.setdefault(token.stem, token)
     return found
-
-
-def joined(tokens: Iterable[Token]) -> str:
-    """Return the tokens' stems, joined by blanks: different spellings of a name share these."""
-    return " ".join(token.stem for token in tokens)
-
-
-def has_phrase(tokens: Sequence[Token], words: Lexicon, name: str) -> bool:
-    """Whether the tokens contain a phrase of the class `name`."""
-    phrases, spelt = words.phrases[name], [token.word for token in tokens]
-    return any(word in phrases and phrases_at(phrases, spelt, at) for at, word in enumerate(spelt))
-
-
-def tokens_of(text: str, words: Lexicon) -> list[Token]:
-    """Return the words and numbers of a text."""
-    return [
-        Token(word := fold(each.group()), words.stem(word), *each.span())
-        for each in _WORD.finditer(text)
-    ]
-
-
-_WORD = re.compile(r"\w+(?:['’]\w+)*")

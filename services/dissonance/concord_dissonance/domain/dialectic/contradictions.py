@@ -13,12 +13,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from concord_dissonance.domain.dialectic.alignment import align
 from concord_dissonance.domain.dialectic.exclusions import agree, differ
 from concord_dissonance.domain.dialectic.legal import UNION
 from concord_dissonance.domain.dialectic.phrases import PHRASES
 from concord_dissonance.domain.dialectic.questions import share
 from concord_dissonance.domain.dialectic.scoped import PREFIXED, Scoped
+from concord_dissonance.domain.judges.aligned import Aligned
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Kind, Rules, Side
 from concord_dissonance.domain.verdicts import (
@@ -41,8 +41,6 @@ DENIALS = frozenset(
 )
 """Reasons for which one claim denies the other, rather than names another value."""
 _UNDECIDED = frozenset({Abstained.UNKNOWN_FILLERS, Abstained.TOO_DIFFERENT})
-_VALUE_WORDS = 3
-"""Most words of a value: a number with its unit and its bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +118,8 @@ def compare(one: Scoped, other: Scoped, rules: Rules) -> Clash | bool:
     _, scopeless, plain = (each in clashing for each in verdicts)
     reason = None if plain else _differ(one, other)
     if not clashing and reason is None:
-        return any(map(_is_open, said[:2], one.views, other.views))
+        told = zip(said[:2], one.views, other.views, strict=False)
+        return any(_is_open(*each, rules) for each in told)
     if reason is not None:
         scopeless = plain = reason is not Reason.DATE
         clashing.append(_verdict(reason))
@@ -243,24 +242,22 @@ def _is_same(said: Verdict | Abstention) -> bool:
     return isinstance(said, Verdict) and said.reason is Reason.SAME_STATEMENT
 
 
-def _is_open(said: Verdict | Abstention, first: Side, second: Side) -> bool:
+def _is_open(said: Verdict | Abstention, first: Side, second: Side, rules: Rules) -> bool:
     """Whether two sentences differ in one word or value, and nothing shows whether both hold."""
     if isinstance(said, Verdict) or said.reason not in _UNDECIDED:
         return False
-    clauses = first.reading.clauses, second.reading.clauses
-    if not len(clauses[0]) == len(clauses[1]) == 1:
+    mine, yours = first.frames.frames, second.frames.frames
+    if not len(mine) == len(yours) == 1:
         return False
-    one, other = clauses[0][0], clauses[1][0]
-    fillers = align(one, other)
-    most = _VALUE_WORDS if one.values and other.values else 1
-    return len(fillers) == 1 and max(len(fillers[0].first), len(fillers[0].second)) <= most
+    pair = Aligned(mine[0], yours[0], rules)
+    return max(len(pair.left), len(pair.right)) == 1
 
 
 def _apart(side: Side, own: Scoped, other: Scoped) -> Side:
     """Return a side where "unsafe" is "not safe", if the other one says "safe"."""
     if own.opposites.isdisjoint(other.words):
         return side
-    negation = "nicht" if side.reading.language == "de" else "not"
+    negation = "nicht" if own.language == "de" else "not"
 
     def apart(found: re.Match[str]) -> str:
         root = found["root"]

@@ -11,9 +11,10 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
-from concord_reading.lexicon import LANGUAGES, lexicon
-from concord_reading.prose import SPAN, prose, running_text, without_links
-from concord_reading.reading import read
+from concord_reading.language import language_of
+from concord_reading.lexicon import LANGUAGES, Lexicon, lexicon
+from concord_reading.prose import SPAN, prose, running_text, without_links, without_quotations
+from concord_reading.tokens import content_of, tokens_of
 
 from concord_dissonance.domain.dialectic.contradictions import Clash, compare, compare_all, pairs_of
 from concord_dissonance.domain.dialectic.legal import legal_references, numbered, states_basis
@@ -167,16 +168,21 @@ def _has_content(sentence: str) -> bool:
     A part of it has three words of content, or two with an auxiliary ("Tea is hot"), or it names a
     number or code. Links and addresses are none.
     """
-    words = prose(SPAN.sub(" 1 ", sentence))
-    whole = read(words)
-    if any(map(str.isdecimal, words)):
-        return len(whole.content) >= _LEAST_CONTENT - 1
-    for part in _PAUSE.split(words):
-        reading = read(part, language=whole.language)
-        has_verb = any(clause.has("auxiliary") for clause in reading.clauses)
-        if len(reading.content) >= _LEAST_CONTENT - has_verb:
+    text = without_quotations(prose(SPAN.sub(" 1 ", sentence)))
+    words = lexicon(language_of(text))
+    if any(map(str.isdecimal, text)):
+        return len(_content(text, words)) >= _LEAST_CONTENT - 1
+    for part in _PAUSE.split(text):
+        spelt = {token.word for token in tokens_of(part, words)}
+        has_verb = not spelt.isdisjoint(words.words["auxiliary"])
+        if len(_content(part, words)) >= _LEAST_CONTENT - has_verb:
             return True
     return False
+
+
+def _content(text: str, words: Lexicon) -> Set[str]:
+    """Return the stems of the content that a text says in its own words."""
+    return content_of(tokens_of(without_quotations(prose(text)), words), words).keys()
 
 
 def _weight(sentence: str) -> int:
@@ -243,8 +249,8 @@ def _states(own_words: Sequence[str], said: str) -> bool:
     """Whether the words of content of a model's text, in any form, stand in a source's own, and so
     do its statutes."""
     own = "\n".join(own_words)
-    reading = read(own)
-    is_said = read(said, language=reading.language).content <= reading.content
+    words = lexicon(language_of(own))
+    is_said = _content(said, words) <= _content(own, words)
     return is_said and numbered(said) <= numbered(own)
 
 

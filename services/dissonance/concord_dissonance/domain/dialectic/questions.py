@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from concord_reading.frame import Frame, Kind, Passage, Role
+from concord_reading.language import language_of
 from concord_reading.lexicon import Lexicon, lexicon
 from concord_reading.reader import reader
-from concord_reading.reading import language_of
 from concord_reading.tokens import Token, content_of, tokens_of
 
 from concord_dissonance.domain.dialectic.numerals import in_figures

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from concord_reading.frame import Frame, Kind, Passage
+from concord_reading.language import DEFAULT_LANGUAGE, language_of
 from concord_reading.reader import parser, reader
-from concord_reading.reading import DEFAULT_LANGUAGE, language_of
 
 from concord_dissonance.domain.extraction.candidate import Candidate, Said
 from concord_dissonance.domain.extraction.names import Names

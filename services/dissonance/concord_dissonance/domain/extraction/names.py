@@ -58,7 +58,7 @@ class Names:
             return None
         if "\n" in self.said.text[start:end]:  # a list, which the parse runs together
             return None
-        head = next((e for e in words if not _is_within_subject(e, frame)), words[-1])
+        head = frame.subject if frame.subject in words else words[-1]
         self.written[head.key] = name
         before = fold(self.said.text[max(0, start - _BEFORE) : start]).split()
         is_pointed_at = bool(before) and before[-1] in known["demonstrative"]
@@ -118,7 +118,3 @@ class Names:
         parts = {fold(each) for each in re.findall(r"\w+", name)}
         empty = known["pointing"] | known["article"] | known["joint"]
         return any(each not in empty and person(each) is None for each in parts)
-
-
-def _is_within_subject(word: Word, frame: Frame) -> bool:
-    return word.head >= 0 and frame.words[word.head].role is Role.SUBJECT

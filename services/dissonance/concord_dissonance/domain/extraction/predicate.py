@@ -21,7 +21,7 @@ from concord_dissonance.domain.extraction.candidate import (
 )
 from concord_dissonance.domain.extraction.names import EDGES, Names, Subject
 from concord_dissonance.domain.extraction.stated_time import Period, stated_times
-from concord_dissonance.domain.extraction.words import base_form, words_of
+from concord_dissonance.domain.extraction.words import words_of
 from concord_dissonance.domain.judges.attributes import Phase, Values, named_by
 
 _NEAR = 3
@@ -90,7 +90,7 @@ class Predicate:
 
     @cached_property
     def _base(self) -> str:
-        return base_form(self._spelt, self.frame.language)
+        return "be" if self._spelt in self._known["be"] else self._verb.lemma or self._spelt
 
     @cached_property
     def _between(self) -> list[str]:

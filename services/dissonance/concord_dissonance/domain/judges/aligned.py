@@ -17,7 +17,6 @@ from concord_dissonance.domain.judges.places import (
     is_light,
     matches,
     named_in,
-    subject_of,
     verb_of,
 )
 from concord_dissonance.domain.sides import Rules
@@ -107,13 +106,13 @@ class Aligned:
         return all(
             any(word is pair[side] for pair in self.matched)
             for side, frame in enumerate(self.frames)
-            if (word := subject_of(frame)) is not None and not is_light(word, frame)
+            if (word := frame.subject) is not None and not is_light(word, frame)
         )
 
     def same_doer(self) -> bool:
         """Whether the subject of each frame is the other's, or in the passive its object."""
         for side, frame in enumerate(self.frames):
-            subject = subject_of(frame)
+            subject = frame.subject
             pair = next((each for each in self.matched if each[side] is subject), None)
             there = pair[1 - side] if pair is not None else None
             does = there is None or there.role is Role.SUBJECT or there.link in ("", "by", "von")

@@ -30,7 +30,6 @@ from concord_dissonance.domain.judges.places import (
     is_naming,
     is_said,
     owner,
-    subject_of,
     verb_of,
 )
 from concord_dissonance.domain.sides import Rules
@@ -201,7 +200,7 @@ def _can_be_values(pair: Aligned, one: Word, other: Word, why: Compared) -> bool
         return _measure_same(pair, one, other)
     if why.reason is Reason.DATE:
         return _is_dating(pair, one, pair.one) and _is_dating(pair, other, pair.other)
-    if one is subject_of(pair.one) or other is subject_of(pair.other):
+    if one is pair.one.subject or other is pair.other.subject:
         return False
     verb = verb_of(pair.one)
     if heads[0] is verb and verb is not None and pair.lexicon.has(verb.key, "many valued"):

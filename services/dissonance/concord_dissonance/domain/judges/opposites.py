@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import product
 
 from concord_reading.frame import Kind, Word
-from concord_reading.lexicon import Lexicon, lexicon, read_classes
+from concord_reading.lexicon import lexicon, read_classes
 from concord_reading.quantities import Date, Same, same_value
 
 from concord_dissonance.domain.sides import Rules, stems_of_name
@@ -107,11 +108,9 @@ def antonyms(language: str) -> frozenset[tuple[str, str]]:
     words = lexicon(language)
     for _, body in read_classes(f"antonyms.{language}.txt"):
         for line in body.splitlines():
-            left, right = (_entries(half, words) for half in line.split("/"))
-            for one in left:
-                for other in right:
-                    if one != other:
-                        found |= {(one, other), (other, one)}
+            left, right = ([*map(words.stem, half.split())] for half in line.split("/"))
+            pairs = {(one, other) for one, other in product(left, right) if one != other}
+            found |= pairs | {(other, one) for one, other in pairs}
     return frozenset(found)
 
 
@@ -125,17 +124,3 @@ def exclusive_sets(language: str) -> Mapping[str, frozenset[str]]:
             stems = " ".join(map(words.stem, entry.split()))
             found[stems] = found.get(stems, frozenset()) | {name}
     return found
-
-
-_PARTICLES = frozenset({"on", "off", "up", "down", "away", "from", "to", "out"})
-
-
-def _entries(half: str, words: Lexicon) -> list[str]:
-    """Return the words of one half of a line; particles belong to the word before."""
-    entries: list[str] = []
-    for word in half.split():
-        if word in _PARTICLES and entries:
-            entries[-1] += f" {words.stem(word)}"
-        else:
-            entries.append(words.stem(word))
-    return entries

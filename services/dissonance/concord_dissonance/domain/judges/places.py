@@ -68,7 +68,7 @@ def owner(word: Word, frame: Frame) -> Word | None:
     head = head_of(word, frame)
     if head is not None and head.kind in (Kind.NOUN, Kind.NAME):
         return head
-    return subject_of(frame)
+    return frame.subject
 
 
 def hangs_on(word: Word, head: Word, frame: Frame) -> bool:
@@ -125,12 +125,6 @@ def verb_of(frame: Frame) -> Word | None:
     return frame.words[frame.verb] if frame.verb >= 0 else None
 
 
-def subject_of(frame: Frame) -> Word | None:
-    """Return the head of a frame's subject."""
-    heads = {frame.verb, -1}
-    return next((e for e in frame.words if e.role is Role.SUBJECT and e.head in heads), None)
-
-
 def is_definite_object(word: Word) -> bool:
     """Whether a word names a definite thing that something happens to, or does it."""
     named = word.is_definite and word.kind in (Kind.NOUN, Kind.NAME)
@@ -149,7 +143,7 @@ def named_in(frame: Frame) -> frozenset[Named]:
 def comparative(frame: Frame) -> tuple[Word, Word] | None:
     """Return the two things that a frame compares."""
     than = next((each for each in frame.words if each.link in ("than", "als")), None)
-    subject = subject_of(frame)
+    subject = frame.subject
     if subject is not None and subject.kind is Kind.NOUN:
         names = (e for e in frame.words if e.kind is Kind.NAME and head_of(e, frame) is subject)
         subject = next((each for each in names if not each.link), subject)

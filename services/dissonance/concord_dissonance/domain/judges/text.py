@@ -7,7 +7,7 @@ from concord_reading.frame import Aspect, Frame, Role
 from concord_reading.frame import Kind as WordKind
 from concord_reading.lexicon import lexicon
 from concord_reading.people import person
-from concord_reading.tokens import has_phrase, tokens_of
+from concord_reading.tokens import tokens_of
 
 from concord_dissonance.domain.judges.matching import Disagreement, Effect, disagreement
 from concord_dissonance.domain.judges.structural import (
@@ -139,9 +139,9 @@ def _older_by_words(one: frozenset[str], other: frozenset[str]) -> Older:
 
 def _phrases(frame: Frame, side: Side) -> frozenset[str]:
     words = lexicon(frame.language)
-    tokens = tokens_of(side.text[slice(*frame.span)], words)
+    spelt = [token.word for token in tokens_of(side.text[slice(*frame.span)], words)]
     classes = ("former", "latter")
-    return frozenset(each for each in classes if has_phrase(tokens, words, f"{each} phrases"))
+    return frozenset(each for each in classes if words.has_phrase(f"{each} phrases", spelt))
 
 
 def _type(conflict: ConflictClass, found: Disagreement, first: Side, second: Side) -> ConflictType:

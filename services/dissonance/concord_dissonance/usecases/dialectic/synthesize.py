@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from concord.dissonance.v1.dialectic_pb2 import KeptSynthesis, SynthesizeRequest
 from concord_chassis.server.workers import Workers
+from concord_reading.language import language_of
 from concord_reading.prose import without_links
-from concord_reading.reading import language_of
 
 from concord_dissonance.clients.graph.callers_client import CallersGraphClient
 from concord_dissonance.clients.search import SearchClient
