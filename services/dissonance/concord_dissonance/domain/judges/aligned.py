@@ -137,9 +137,12 @@ class Aligned:
     def hang_alike(self, one: Word, other: Word) -> bool:
         """Whether two words have one preposition, or those of verbs of a shared attribute."""
         heads = head_of(one, self.one), head_of(other, self.other)
-        return one.link == other.link or all(
-            head is not None and not self.attributes.isdisjoint(named_by(head, frame))
-            for head, frame in zip(heads, self.frames, strict=True)
+        return one.link == other.link or (
+            not self.same(*heads)
+            and all(
+                head is not None and not self.attributes.isdisjoint(named_by(head, frame))
+                for head, frame in zip(heads, self.frames, strict=True)
+            )
         )
 
     def _links_agree(self, compared: Sequence[Word]) -> bool:
@@ -162,9 +165,11 @@ class Aligned:
         if isinstance(word.value, Date) and word.role is Role.ADJUNCT:
             other = self.other if frame is self.one else self.one
             return frame.aspect in (Aspect.EVENT, Aspect.CHANGE) and other.aspect is Aspect.STATE
+        if word.key == "use" and "used-to" in frame.adverbs:
+            return True
         is_own_name = frame.language == "en" and word.kind is Kind.NAME
         if not (is_own_name and word.role is Role.SUBJECT):
             shared = {each.attribute for each in self.attributes}
             if any(each.attribute in shared for each in named_by(word, frame)):
                 return True
-        return self.lexicon.has(word.key, "neutral")
+        return any(self.lexicon.has(word.key, name) for name in ("neutral", "once"))

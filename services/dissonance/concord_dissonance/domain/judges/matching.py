@@ -6,6 +6,7 @@ what belongs to them, or what limits neither frame.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 
@@ -23,6 +24,7 @@ from concord_dissonance.domain.judges.opposites import (
 )
 from concord_dissonance.domain.judges.places import (
     comparative,
+    content,
     denies,
     head_of,
     identifies,
@@ -43,6 +45,7 @@ _EXACT = frozenset({"", "at", "on", "in", "to", "of", "for", "um", "am", "im", "
 """Prepositions of a value that is no bound."""
 _HALF_DAY = 12 * 3600
 _VALUE_LINKS = frozenset({"", "at", "in", "on", "to", "for", "by", "with", "from", "of", "as"})
+_ONE_AT_A_TIME = (Values.OBJECT, Values.KIND)
 _Pivot = tuple[Word, Word, Compared]
 
 
@@ -184,7 +187,7 @@ def _can_be_values(pair: Aligned, one: Word, other: Word, why: Compared) -> bool
             return False
         names = any(each in pair.attributes for each in named_by(head, pair.one))
         follows = pair.one.words.index(head) > pair.one.verb  # "is in room 3", not "Ticket 3: ..."
-        return names or (follows and _is_value(pair, head, pair.one))
+        return names or (follows and _is_value(pair, head, pair.one, _ONE_AT_A_TIME))
     if why.reason in (*_COUNTED, Reason.DATE):
         is_exact = one.link in _EXACT and pair.hang_alike(one, other)
         says = _measure_same if why.reason in _COUNTED else _is_dating
@@ -192,17 +195,20 @@ def _can_be_values(pair: Aligned, one: Word, other: Word, why: Compared) -> bool
     frames = (one, pair.one), (other, pair.other)
     if any(each.role is Role.SUBJECT or not is_said(each, frame) for each, frame in frames):
         return False
+    if why.reason is Reason.EXCLUSIVE_WORDS:
+        return all(
+            is_copula(frame) or _is_value(pair, each, frame, _ONE_AT_A_TIME)
+            for each, frame in frames
+        )
     verb = verb_of(pair.one)
     if verb is not None and heads[0] is verb and pair.lexicon.has(verb.key, "many valued"):
         return False
-    if why.reason is Reason.EXCLUSIVE_WORDS:
-        return all(is_copula(frame) or _is_value(pair, each, frame) for each, frame in frames)
     return all(each.kind is not Kind.VERB or _is_state(each, frame) for each, frame in frames)
 
 
 def _is_state(verb: Word, frame: Frame) -> bool:
     """Whether a verb tells how its subject is: "loves tea", "is locked", but not "opens at 9"."""
-    does = (e for e in frame.words if e.role is not Role.SUBJECT and e is not verb)
+    does = (e for e in content(frame) if e.role is not Role.SUBJECT and e is not verb)
     return lexicon(frame.language).has(verb.key, "state") or not any(does)
 
 
@@ -241,7 +247,7 @@ def _are_of_two_clocks(one: Word, other: Word) -> bool:
         return False
     half = _HALF_DAY if first.dimension == "time" else 12
     apart = abs(first.value - second.value)
-    return apart == half or not all(e.value.is_integer() for e in (first, second))
+    return apart == half or any(e.value % 1 for e in (first, second))
 
 
 def _is_dating(pair: Aligned, one: Word, other: Word) -> bool:
@@ -260,16 +266,17 @@ def _is_one_valued(pair: Aligned, one: Word, other: Word) -> bool:
         return False
     if names_country(one, pair.one.language) != names_country(other, pair.other.language):
         return False  # one may lie in the other
-    kinds = {each.values for each in pair.attributes}
-    if any(pair.named) and Values.SUBJECT not in kinds:
-        return False  # of which type the values are, nobody knows: "in Berlin", "in Postgres"
+    if any(each.values is Values.KIND for named in pair.named for each in named):
+        return False  # of which kind the values are, nobody knows: "in Berlin", "in Postgres"
     return all(
         is_identity(word, frame) or _is_value(pair, word, frame)
         for word, frame in ((one, pair.one), (other, pair.other))
     )
 
 
-def _is_value(pair: Aligned, word: Word, frame: Frame) -> bool:
+def _is_value(
+    pair: Aligned, word: Word, frame: Frame, of: Collection[Values] = (Values.OBJECT,)
+) -> bool:
     """Whether a word is the value of an attribute that both frames name."""
     if is_modifier(word, frame) or word.link not in _VALUE_LINKS:
         return False
@@ -278,7 +285,7 @@ def _is_value(pair: Aligned, word: Word, frame: Frame) -> bool:
         return Values.SUBJECT in kinds
     head = head_of(word, frame)
     named = () if head is None else named_by(head, frame)
-    return Values.OBJECT in kinds and any(each in pair.attributes for each in named)
+    return any(each in pair.attributes and each.values in of for each in named)
 
 
 # -- time
@@ -293,7 +300,7 @@ def _is_of_other_time(pair: Aligned, why: Compared | None) -> bool:
     if Aspect.EVENT in aspects:
         is_dated = why is None and pair.has_same_date and len(aspects) == 1
         return not (is_dated or (changes and Aspect.STATE in aspects))
-    return why is not None and Aspect.STATE not in aspects
+    return why is not None and len(aspects) == 1 and Aspect.STATE not in aspects
 
 
 def _by_phase(pair: Aligned, why: Compared | None) -> Disagreement | None:

@@ -56,11 +56,35 @@ def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention
             found = disagreement(one, other, rules)
             if isinstance(found, Abstained):
                 missed.append(found)
+            elif _reads_otherwise(one, first, other, second):
+                missed.append(Abstained.OTHER_SCOPE)
             else:
                 said.append(_verdict(found, first, second))
     if said:
         return said[0]
     return Abstention(max(missed, key=_NEAREST.index, default=_unread(first, second)))
+
+
+def _reads_otherwise(one: Frame, first: Side, other: Frame, second: Side) -> bool:
+    """Whether words that stand in no frame differ and may limit: "much", "that Bo bought"; or tell
+    of the day of writing: "this week"."""
+    words = lexicon(one.language).words
+    spelt = _loose(one, first), _loose(other, second)
+    return bool((spelt[0] ^ spelt[1]) - words["harmless"] or (spelt[0] | spelt[1]) & words["deictic"])
+
+
+def _loose(frame: Frame, side: Side) -> frozenset[str]:
+    """Return the words between the first and the last of a frame that are neither in it nor a
+    preposition of it."""
+    links = {each.link for each in frame.words}
+    start, end = frame.span
+    spelt = tokens_of(side.text[start:end], lexicon(frame.language))
+    return frozenset(
+        token.word
+        for token in spelt
+        if token.word not in links
+        and not any(e.start - start <= token.start < e.end - start for e in frame.words)
+    )
 
 
 def _is_somebodys(frame: Frame, side: Side) -> bool:
