@@ -172,4 +172,5 @@ class Aligned:
             shared = {each.attribute for each in self.attributes}
             if any(each.attribute in shared for each in named_by(word, frame)):
                 return True
-        return any(self.lexicon.has(word.key, name) for name in ("neutral", "once"))
+        is_plain = any(self.lexicon.has(word.key, name) for name in ("neutral", "once"))
+        return is_plain and word.kind is Kind.ADVERB

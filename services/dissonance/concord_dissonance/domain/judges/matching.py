@@ -85,7 +85,7 @@ def disagreement(one: Frame, other: Frame, rules: Rules) -> Disagreement | Absta
 
 
 def _opposed(pair: Aligned, one: Word, other: Word, why: Compared) -> Disagreement | Abstained:
-    if "some" in (pair.one.quantifier, pair.other.quantifier):
+    if not {"some", "most"}.isdisjoint((pair.one.quantifier, pair.other.quantifier)):
         return Abstained.OTHER_SCOPE
     if not pair.is_covered(one, other):
         return Abstained.TOO_DIFFERENT
@@ -119,7 +119,8 @@ def _denied(pair: Aligned) -> Disagreement | Abstained:
         return Abstained.NOTHING_TO_COMPARE
     denying, said = (one, other) if denies(one) else (other, one)
     none_of_some = denying.quantifier == "none" and said.quantifier == "some"
-    if "some" in (denying.quantifier, said.quantifier) and not none_of_some:
+    limits = {"some", "most"} & {denying.quantifier, said.quantifier}
+    if limits and not none_of_some:
         return Abstained.OTHER_SCOPE
     return Disagreement(Reason.NEGATION, one, other)
 
@@ -234,6 +235,9 @@ def _is_plain(pair: Aligned, count: Word) -> bool:
     verb, is_count = verb_of(pair.one), isinstance(count.value, Quantity)
     if verb is None or not (is_count and count.value.dimension == ""):
         return False
+    told = (Role.COMPLEMENT, Role.PREDICATE)
+    if count.role is Role.SUBJECT and any(e.role in told for e in content(pair.one)):
+        return False  # "two doors are open"
     measures = any(each.values is Values.NUMBER for each in pair.attributes)
     return pair.same_verb and (is_light(verb, pair.one) or measures)
 
