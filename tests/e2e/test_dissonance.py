@@ -236,6 +236,19 @@ async def test_facts_of_memories_are_compared_once_as_edges(home: Space) -> None
     assert [each.first.kind for each in run.conflicts] == [type_pb2.ITEM_KIND_EDGE]
 
 
+async def test_facts_that_a_program_took_hide_no_texts(home: Space) -> None:
+    """D3 D4 Undeclared facts that nobody stated decide nothing: the texts are judged."""
+    for city in ("Rome", "Oslo"):
+        fact = type_pb2.Fact(subject="Ada", relation="HOME", object=city, extracted=True)
+        await home.add(f"Ada lives in {city}.", facts=[fact])
+    undeclared = await home.detect()
+    await home.declare("HOME")
+    declared = await home.detect()
+
+    assert [each.first.kind for each in undeclared.conflicts] == [type_pb2.ITEM_KIND_MEMORY]
+    assert [each.first.kind for each in declared.conflicts] == [type_pb2.ITEM_KIND_EDGE]
+
+
 async def test_a_dead_search_is_degraded_with_counts(live: World) -> None:
     """D1 What the exact judges find stands, and nobody reads an outage as "no conflicts"."""
     async with dissonant(live, with_search=False, follow=False) as running:

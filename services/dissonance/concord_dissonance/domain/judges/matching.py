@@ -44,7 +44,6 @@ _DATED = frozenset({"start", "end", "birth", "death", "founding"})
 _EXACT = frozenset({"", "at", "on", "in", "to", "of", "for", "um", "am", "im", "bei", "auf", "zu"})
 """Prepositions of a value that is no bound."""
 _HALF_DAY = 12 * 3600
-_VALUE_LINKS = frozenset({"", "at", "in", "on", "to", "for", "by", "with", "from", "of", "as"})
 _ONE_AT_A_TIME = (Values.OBJECT, Values.KIND)
 _Pivot = tuple[Word, Word, Compared]
 
@@ -232,8 +231,8 @@ def _measure_same(pair: Aligned, one: Word, other: Word) -> bool:
 def _is_plain(pair: Aligned, count: Word) -> bool:
     """Whether a count is all that its frame says of the things: "has two doors", "seats 80 guests",
     and not "sells two cakes"."""
-    verb, is_count = verb_of(pair.one), isinstance(count.value, Quantity)
-    if verb is None or not (is_count and count.value.dimension == ""):
+    verb = verb_of(pair.one)
+    if verb is None or not isinstance(count.value, Quantity) or count.value.dimension:
         return False
     told = (Role.COMPLEMENT, Role.PREDICATE)
     if count.role is Role.SUBJECT and any(e.role in told for e in content(pair.one)):
@@ -282,11 +281,13 @@ def _is_value(
     pair: Aligned, word: Word, frame: Frame, of: Collection[Values] = (Values.OBJECT,)
 ) -> bool:
     """Whether a word is the value of an attribute that both frames name."""
-    if is_modifier(word, frame) or word.link not in _VALUE_LINKS:
+    if is_modifier(word, frame):
         return False
     kinds = {each.values for each in pair.attributes}
     if word.role is Role.SUBJECT or word.link in ("by", "von"):
         return Values.SUBJECT in kinds
+    if word.link not in _EXACT:
+        return False
     head = head_of(word, frame)
     named = () if head is None else named_by(head, frame)
     return any(each in pair.attributes and each.values in of for each in named)

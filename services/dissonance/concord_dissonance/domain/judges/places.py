@@ -63,14 +63,6 @@ def head_of(word: Word, frame: Frame) -> Word | None:
     return frame.words[word.head] if word.head >= 0 else None
 
 
-def owner(word: Word, frame: Frame) -> Word | None:
-    """Return the thing that a word is said of: its noun, or the subject."""
-    head = head_of(word, frame)
-    if head is not None and head.kind in (Kind.NOUN, Kind.NAME):
-        return head
-    return frame.subject
-
-
 def hangs_on(word: Word, head: Word, frame: Frame) -> bool:
     """Whether a word modifies another, or what modifies it."""
     while word.head >= 0:

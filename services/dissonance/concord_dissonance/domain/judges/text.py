@@ -70,7 +70,9 @@ def _reads_otherwise(one: Frame, first: Side, other: Frame, second: Side) -> boo
     of the day of writing: "this week"."""
     words = lexicon(one.language).words
     spelt = _loose(one, first), _loose(other, second)
-    return bool((spelt[0] ^ spelt[1]) - words["harmless"] or (spelt[0] | spelt[1]) & words["deictic"])
+    return bool(
+        (spelt[0] ^ spelt[1]) - words["harmless"] or (spelt[0] | spelt[1]) & words["deictic"]
+    )
 
 
 def _loose(frame: Frame, side: Side) -> frozenset[str]:
