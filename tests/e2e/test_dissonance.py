@@ -226,27 +226,17 @@ async def test_a_dry_run_passes_over_what_was_reviewed(home: Space) -> None:
 
 
 async def test_facts_of_memories_are_compared_once_as_edges(home: Space) -> None:
-    """D3 A memory meets an edge by its facts: two that state facts are no second finding."""
-    await home.declare("LIVES_IN")
-    for city in ("Berlin", "Paris"):
-        fact = type_pb2.Fact(subject="Ada", relation="LIVES_IN", object=city)
-        await home.add(f"Ada lives in {city}.", facts=[fact])
-    run = await home.detect()
-
-    assert [each.first.kind for each in run.conflicts] == [type_pb2.ITEM_KIND_EDGE]
-
-
-async def test_facts_that_a_program_took_hide_no_texts(home: Space) -> None:
-    """D3 D4 Undeclared facts that nobody stated decide nothing: the texts are judged."""
+    """D3 A memory meets an edge by its facts: two that state facts are no second finding. Facts
+    that a program took, of which nothing is declared, hide no finding of text."""
     for city in ("Rome", "Oslo"):
         fact = type_pb2.Fact(subject="Ada", relation="HOME", object=city, extracted=True)
         await home.add(f"Ada lives in {city}.", facts=[fact])
     undeclared = await home.detect()
     await home.declare("HOME")
-    declared = await home.detect()
+    run = await home.detect()
 
     assert [each.first.kind for each in undeclared.conflicts] == [type_pb2.ITEM_KIND_MEMORY]
-    assert [each.first.kind for each in declared.conflicts] == [type_pb2.ITEM_KIND_EDGE]
+    assert [each.first.kind for each in run.conflicts] == [type_pb2.ITEM_KIND_EDGE]
 
 
 async def test_a_dead_search_is_degraded_with_counts(live: World) -> None:

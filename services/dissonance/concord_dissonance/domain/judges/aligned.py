@@ -88,7 +88,9 @@ class Aligned:
     @property
     def is_origin(self) -> bool:
         """Whether both frames tell what happens once to a thing: its birth, its founding."""
-        return any(each.attribute in _ONCE for each in self.attributes)
+        verbs = ((e, frame) for frame in self.frames for e in frame.words if e.kind is Kind.VERB)
+        named = (one for verb, frame in verbs for one in named_by(verb, frame))
+        return any(each.attribute in _ONCE and each in self.attributes for each in named)
 
     @property
     def has_same_date(self) -> bool:

@@ -88,8 +88,6 @@ def _opposed(pair: Aligned, one: Word, other: Word, why: Compared) -> Disagreeme
         return Abstained.OTHER_SCOPE
     if not pair.is_covered(one, other):
         return Abstained.TOO_DIFFERENT
-    if why.reason is not Reason.TWO_VALUES and not _says_enough(pair, one, other):
-        return Abstained.NO_COMPARABLE_ATTRIBUTE
     if not pair.same_doer():
         return Abstained.NO_COMPARABLE_SUBJECT
     if denies(pair.one) or denies(pair.other):
@@ -170,13 +168,6 @@ def _pivot(pair: Aligned) -> _Pivot | None:
     return None
 
 
-def _says_enough(pair: Aligned, one: Word, other: Word) -> bool:
-    """Whether more than a person is shared, or nothing else is said of it."""
-    if any(a.kind is not Kind.PERSON for a, _ in pair.matched):
-        return True
-    return pair.left == [one] and pair.right == [other]
-
-
 def _can_be_values(pair: Aligned, one: Word, other: Word, why: Compared) -> bool:
     """Whether two opposed words say something of one thing, and do not name two things."""
     heads = head_of(one, pair.one), head_of(other, pair.other)
@@ -219,7 +210,7 @@ def _measure_same(pair: Aligned, one: Word, other: Word) -> bool:
         return pair.same(*heads) and _is_plain(pair, one)  # two doors, three doors
     if _are_of_two_clocks(one, other):
         return False
-    if pair.attributes or pair.same(*heads):
+    if _names_measure(pair) or pair.same(*heads):
         return True
     if not isinstance(one.value, Quantity) or one.value.dimension in ("", "ordinal"):
         return False
@@ -237,8 +228,11 @@ def _is_plain(pair: Aligned, count: Word) -> bool:
     told = (Role.COMPLEMENT, Role.PREDICATE)
     if count.role is Role.SUBJECT and any(e.role in told for e in content(pair.one)):
         return False  # "two doors are open"
-    measures = any(each.values is Values.NUMBER for each in pair.attributes)
-    return pair.same_verb and (is_light(verb, pair.one) or measures)
+    return pair.same_verb and (is_light(verb, pair.one) or _names_measure(pair))
+
+
+def _names_measure(pair: Aligned) -> bool:
+    return any(each.values is Values.NUMBER for each in pair.attributes)
 
 
 def _are_of_two_clocks(one: Word, other: Word) -> bool:
