@@ -158,7 +158,8 @@ class Aligned:
     def _adverbs_agree(self, compared: Sequence[Word]) -> bool:
         words = self.lexicon
         free = words.words["negation"] | words.words["neutral"] | words.words["former"]
-        shown = {each.key for each in compared} | {each.key for each, _ in self.matched}
+        there = (*compared, *(one for one, _ in self.matched))
+        shown = {part for each in there for part in each.key.split()}
         differing = (self.one.adverbs ^ self.other.adverbs) - free - words.words["once"]
         return all(words.stem(each) in shown for each in differing)
 
