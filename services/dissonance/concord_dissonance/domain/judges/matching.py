@@ -43,6 +43,7 @@ _COUNTED = (Reason.NUMBER, Reason.QUANTITY)
 _DATED = frozenset({"start", "end", "birth", "death", "founding"})
 _EXACT = frozenset({"", "at", "on", "in", "to", "of", "for", "um", "am", "im", "bei", "auf", "zu"})
 """Prepositions of a value that is no bound."""
+_BY_CLOCK = ("at", "um")
 _HALF_DAY = 12 * 3600
 _ONE_AT_A_TIME = (Values.OBJECT, Values.KIND)
 _Pivot = tuple[Word, Word, Compared]
@@ -210,7 +211,11 @@ def _measure_same(pair: Aligned, one: Word, other: Word) -> bool:
         return pair.same(*heads) and _is_plain(pair, one)  # two doors, three doors
     if _are_of_two_clocks(one, other):
         return False
-    if _names_measure(pair) or pair.same(*heads):
+    if _names_measure(pair):
+        return True
+    if one.link in _BY_CLOCK:
+        return False  # a bus goes at 8, and at 9
+    if pair.same(*heads):
         return True
     if not isinstance(one.value, Quantity) or one.value.dimension in ("", "ordinal"):
         return False
@@ -237,7 +242,7 @@ def _names_measure(pair: Aligned) -> bool:
 
 def _are_of_two_clocks(one: Word, other: Word) -> bool:
     """Whether two times of a day may be one: "at 3", "at 15:00", "um 13.30 Uhr"."""
-    if one.link not in ("at", "um"):
+    if one.link not in _BY_CLOCK:
         return False
     first, second = one.value, other.value
     if not (isinstance(first, Quantity) and isinstance(second, Quantity)):

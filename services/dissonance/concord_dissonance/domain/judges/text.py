@@ -79,6 +79,8 @@ def _loose(frame: Frame, side: Side) -> frozenset[str]:
     """Return the words between the first and the last of a frame that are neither in it nor a
     preposition of it."""
     links = {each.link for each in frame.words}
+    if "used-to" in frame.adverbs:
+        links.add("to")
     start, end = frame.span
     spelt = tokens_of(side.text[start:end], lexicon(frame.language))
     return frozenset(
