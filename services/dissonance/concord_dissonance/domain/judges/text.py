@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from concord_concepts.normal_form import fold
 from concord_reading.frame import Aspect, Frame, Role
 from concord_reading.frame import Kind as WordKind
@@ -32,6 +34,7 @@ CONFIDENCE = 0.9
 found yet for a figure of each rule; `make bench ARGS=real-checks` prints the share."""
 MOST_FRAMES = 40
 """Frames of a side that are compared; a longer text is a document."""
+_SENTENCE_END = re.compile(r"[.!?]\s|\n")
 _OWNS = Role.SUBJECT, "of"
 
 
