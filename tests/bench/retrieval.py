@@ -114,12 +114,13 @@ async def _scored(collection: Collection, asked: Asked) -> list[Score]:
 
 async def _index(system: Whole, collection: Collection) -> None:
     for conversation, turns in collection.conversations.items():
-        memories = (_memory(turn) for turn in turns)
+        memories = (memory_of(turn) for turn in turns)
         token = await remember(system, memories, name=conversation, space=conversation)
         await found(system, token, space=conversation)
 
 
-def _memory(turn: Turn) -> Memory:
+def memory_of(turn: Turn) -> Memory:
+    """A turn as a memory."""
     return Memory(
         content=turn.text,
         kind=MEMORY_KIND_TURN,

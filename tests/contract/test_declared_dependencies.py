@@ -59,12 +59,13 @@ def providers(module: str) -> set[str]:
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=lambda path: path.name)
 def test_a_distribution_declares_what_it_imports(distribution: Path) -> None:
     """Must hold: nothing is there only because another distribution brings it."""
-    (package,) = (path for path in distribution.glob("concord_*") if path.is_dir())
-    known = {*sys.stdlib_module_names, package.name}
+    packages = [path for path in distribution.glob("concord_*") if path.is_dir()]
+    known = {*sys.stdlib_module_names, *(package.name for package in packages)}
     needs = declared(distribution)
 
     undeclared = {
         f"{file.relative_to(ROOT)}: {module}"
+        for package in packages
         for module, file in imported(package)
         if module.partition(".")[0] not in known and not providers(module) & needs
     }

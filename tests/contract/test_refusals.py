@@ -21,6 +21,7 @@ NO_CALLER_RECEIVES = {
     *(search.GraphRefused, search.SettingsInvalid),
     *(search.IndexUnusable, search.IndexLocked, search.ModelMismatch),
     *(dissonance.LeaseElsewhere, dissonance.JudgeUnavailable),
+    *(dissonance.NoPlace, dissonance.SketchesUnusable),
 }
 REASON_OF_ANOTHER_SERVICE: set[type[Exception]] = {
     governance.GraphRefused,

@@ -20,7 +20,7 @@ LIBRARIES = frozenset(
     f"concord_{name}"
     for name in (
         *("attestation", "chassis", "concepts", "models", "reading", "stores", "testing"),
-        *("client", "mcp", "neo4j"),
+        *("client", "hook", "mcp", "neo4j"),
     )
 )
 

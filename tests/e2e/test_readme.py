@@ -20,6 +20,7 @@ from concord_gateway.config import Config
 from concord_gateway.contracts import services
 from concord_governance import config as governance_config
 from concord_graph.config import GraphConfig, StoreChoice
+from concord_hook.target import HTTP_VARIABLE
 from concord_testing.up_process import Spawned, ran, spawned
 
 ROOT = Path(__file__).parents[2]
@@ -233,6 +234,7 @@ def test_every_setting_named_exists() -> None:
     of_governance = (governance_config.GovernanceConfig, governance_config.StoreChoice)
     known |= {f"GOVERNANCE_{name.upper()}" for each in of_governance for name in each.model_fields}
     known |= {value for name, value in vars(credentials).items() if name.endswith("_VARIABLE")}
+    known.add(HTTP_VARIABLE)
 
     named = set(re.findall(r"\b(?:GATEWAY|CONCORD|GRAPH|GOVERNANCE)_[A-Z_]+", TEXT))
 

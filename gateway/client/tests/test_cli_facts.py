@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import concord_client
+import pytest
 from concord.dissonance.v1.dissonance_pb2 import (
     EXTRACTION_OUTCOME_FOUND,
     EXTRACTION_OUTCOME_NO_FACTS,
@@ -115,6 +116,39 @@ def test_facts_are_shown_with_their_words_and_nothing_is_stored(
     assert said.outcome == EXTRACTION_OUTCOME_FOUND
     assert not said.candidates[1].HasField("valid_from")
     assert not _memories(concord, who).memories
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        "Ada: Hi, who is there?\n10:01 Bo: I live in Kiel.\n",
+        "[2026-03-01 10:00] Ada: I am here.\n[2026-03-01 10:02] Dora: I live in Kiel.\n",
+        "01.03.26, 10:00 - Ada: I am here.\n01.03.26, 10:02 - Dora: I live in Kiel.\n",
+        "**Ada**: I am here.\n- Dora (tired): I live in Kiel.\n",
+        "Ada: I am here.\n| Dora: I live in Kiel.\n",
+    ],
+)
+def test_no_turn_is_given_to_another_speaker(
+    concord: CommandLine, tmp_path: Path, talk: str
+) -> None:
+    """D13 The forms that an import reads; a line that may be another's is left out, and counted."""
+    file = tmp_path / "talk.txt"
+    file.write_text(talk)
+
+    shown = concord.done("extract", str(file), "--dialogue")
+
+    assert "Ada —HOME→ Kiel" not in shown
+    assert ("Dora —HOME→ Kiel" in shown) != ("not sure who speaks: 1 line" in shown)
+
+
+def test_what_cannot_be_read_is_refused_by_name(concord: CommandLine, tmp_path: Path) -> None:
+    """D13 A file that is not there, a folder, and a dialogue without a turn."""
+    prose = tmp_path / "prose.txt"
+    prose.write_text("just words\n")
+
+    for said in (["extract", "nowhere.txt"], ["extract", str(tmp_path)]):
+        assert "cannot be read" in concord(*said).stderr
+    assert "No line is a turn" in concord("extract", str(prose), "--dialogue").stderr
 
 
 def test_taken_facts_are_memories_of_their_words(

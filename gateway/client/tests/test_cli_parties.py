@@ -20,8 +20,6 @@ from mcp import StdioServerParameters
 from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 
-HOOK = Path(__file__).parents[3] / "gateway/mcp_server/examples/session-start.json"
-
 
 def origin(concord: CommandLine, memory_id: str) -> str:
     """A memory's origin class."""

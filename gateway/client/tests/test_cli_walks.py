@@ -136,6 +136,8 @@ def test_status_tells_health_counts_and_lag(concord: CommandLine, system: Spawne
     assert counts.memories >= 0
     assert index.model.dimension == 384
     assert index.following
+    unread = GetIndexStatusResponse(following=True, indexed_memories=40, unread_texts=12)
+    assert services.index_state(unread, 0) == "up to date, 40 memories, 12 texts not read yet"
 
 
 def test_status_for_who_may_not_ask_governance() -> None:

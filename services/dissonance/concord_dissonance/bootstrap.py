@@ -28,10 +28,11 @@ from concord_dissonance.clients.graph.callers_client import CallersGraphClient
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.clients.graph.sessions_client import SessionsClient
+from concord_dissonance.clients.graph.waiting_client import WaitingClient
 from concord_dissonance.clients.search import CAP, SearchClient
 from concord_dissonance.clients.service_calls import feed_token
 from concord_dissonance.config import Addresses
-from concord_dissonance.domain.errors import JudgeUnavailable
+from concord_dissonance.domain.errors import JudgeUnavailable, SketchesUnusable
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.ports.calls import Clock
 from concord_dissonance.ports.models import Council, FactModel, TextJudge
@@ -64,8 +65,8 @@ from concord_dissonance.usecases.triggers import Triggers
 if TYPE_CHECKING:
     from concord_models.chat import ChatModel
 
-START_ERRORS = (JudgeUnavailable,)
-"""Why a judge's model cannot be loaded; the text says what to do."""
+START_ERRORS = (JudgeUnavailable, SketchesUnusable)
+"""Why a judge's model cannot be loaded, or its file not be opened; the text says what to do."""
 PARSER = "PARSER"
 ALONE = "alone"
 """The holder of leases of a single process: after a restart it still has its leases."""
@@ -111,7 +112,8 @@ class DissonanceApp:
         examine = Examine(search, sketched, self._workers, models)
         proposing: Proposing = defaultdict(asyncio.Lock)
         suggestions = Suggestions(graph, governance, proposing, log)
-        amendments = Amendments(graph, search, suggestions)
+        waiting = WaitingClient(own, issuer)
+        amendments = Amendments(graph, search, suggestions, waiting, log)
         check_written = CheckWritten(graph, search, examine)
         recurring = ProposeRecurring(graph, sessions, governance, suggestions)
         end_session = EndSession(sessions, callers, check_written, recurring)
@@ -126,6 +128,7 @@ class DissonanceApp:
         self._follow = Follow(
             feed=feed,
             proposals=Proposals(graph, governance, proposing, log),
+            amendments=amendments,
             triggers=Triggers(
                 graph=graph,
                 feed=feed,
@@ -152,6 +155,7 @@ class DissonanceApp:
                     end_session=end_session,
                     amendments=amendments,
                     models=models,
+                    unread=self._follow.unread,
                     extract=ExtractFacts(
                         self._workers, self._extractor, budgets, addresses.llm_spaces
                     ),
@@ -177,7 +181,8 @@ class DissonanceApp:
         )
 
     async def start(self) -> None:
-        """Begin to follow graph's changes; graph may start later."""
+        """Begin to follow graph's changes; graph may start later. Raises `SketchesUnusable`."""
+        await self._sketches.open()
         if why := missing():
             self._log.warning("English texts are not judged", reason=why)
         self.background.start("follow graph", self._follow.hear)

@@ -102,6 +102,139 @@ def based(text: str, basis: str, region: str = "") -> Claim:
             None,
         ),
         ("When does the bank close?", "The bank closes on 3 May.", "It closes on 9 May.", None),
+        ("How deep is the port?", "The chart gives 8 metres.", "The port is 6 metres deep.", None),
+        (
+            "Wie hoch ist die Kurtaxe?",
+            "Die Kurtaxe beträgt 2 Euro.",
+            "Der Rat hat die Kurtaxe auf 3 Euro festgesetzt.",
+            None,
+        ),
+        (
+            "Wie weit müssen Bäume von der Grenze entfernt sein?",
+            based("Bäume über 2 m müssen 2 m Abstand halten.", "Art. 47 AGBGB", "Bayern"),
+            based("Bäume über 2 m müssen 4 m Abstand halten.", "§ 38 NachbG", "Hessen"),
+            R,
+        ),
+        (
+            "How many people died in the flood?",
+            "According to the official report 12 people died in the flood.",
+            "By hearsay 40 people died in the flood.",
+            H,
+        ),
+        (
+            "Was kostet die Parzelle?",
+            based("Die Parzelle kostet höchstens 90 Euro.", "§ 5 BKleingG"),
+            based("Die Parzelle kostet 120 Euro.", "Vereinbarung der Firma Ott"),
+            H,
+        ),
+        (
+            "Muss die Bank ein Konto einrichten?",
+            based("Ein Konto ist einzurichten.", "§ 31 ZKG"),
+            based("Konten werden nicht eingerichtet.", "Hausordnung"),
+            H,
+        ),
+        (
+            "Where is the bell kept?",
+            "The bell is kept in the tower.",
+            "The bell is kept in the museum.",
+            None,
+        ),
+        (
+            "Wo stehen die Maschinen?",
+            "Die Maschinen stehen ausschließlich in Halle Nord.",
+            "Die Maschinen stehen in einem Zelt.",
+            None,
+        ),
+        (
+            "Who winds the clock?",
+            "The clock is wound by Ryan alone.",
+            "The clock is wound by Otto.",
+            None,
+        ),
+        (
+            "Is fishing allowed in the pond?",
+            "Fishing is allowed in the pond.",
+            "From March to May fishing is not allowed in the pond.",
+            C,
+        ),
+        (
+            "May guests use the sauna?",
+            "Guests may not use the sauna.",
+            "Guests with a wristband may use the sauna.",
+            C,
+        ),
+        (
+            "Is the bridge safe?",
+            "The old bridge is safe.",
+            "The bridge is not safe.",
+            None,
+        ),
+        (
+            "Who has the map?",
+            "The map is with Ms Ode.",
+            "Mr Lund alone holds the map.",
+            None,
+        ),
+        (
+            "Wie lange gilt die Garantie?",
+            "Die Garantie gilt zwei Jahre.",
+            "Ist das Gerät gebraucht, gilt die Garantie ein Jahr.",
+            C,
+        ),
+        (
+            "When is the report due?",
+            "The report is due on 3 May.",
+            "For small firms the report is due on 9 June.",
+            C,
+        ),
+        (
+            "Wie viele Sitze hat das Boot?",
+            "Das Boot hat zwei Sitze.",
+            "Das Boot hat einen Sitz.",
+            None,
+        ),
+        (
+            "How often is the well tested?",
+            "The well is tested twice a year.",
+            "The well is tested once a year.",
+            None,
+        ),
+        (
+            "Wie oft wird bei festen Böden gepflügt?",
+            "Es wird einmal im Jahr gepflügt.",
+            "Bei nassen Böden wird dreimal im Jahr gepflügt.",
+            C,
+        ),
+        (
+            "How many birds nest here?",
+            "200 birds nest here.",
+            "By a census 260 birds nest here.",
+            C,
+        ),
+        (
+            "Wie viele Betten hat das Heim?",
+            "Im Jahr 2015/16 hatte das Heim 80 Betten.",
+            "Heute stehen im Heim 60 Betten.",
+            T,
+        ),
+        (
+            "How wide must the doors be?",
+            "The 2004 guideline asks for doors of 80 cm.",
+            "The 2019 guideline asks for doors of 90 cm.",
+            T,
+        ),
+        (
+            "Müssen Hunde zahlen?",
+            "Hunde müssen zahlen.",
+            "Jagdhunde müssen nicht zahlen.",
+            C,
+        ),
+        (
+            "Does salt harm the lawn?",
+            "Salt improves the lawn.",
+            "Salt worsens the lawn.",
+            None,
+        ),
     ],
 )
 def test_two_answers_exclude_each_other_in_whatever_words(
@@ -139,9 +272,53 @@ def test_two_answers_exclude_each_other_in_whatever_words(
             ("Der Verdichter bringt 30 bar.", "Nach der Drossel bleiben dem Kältemittel 5 bar."),
         ),
         ("How deep is the well?", ("The well is at least 30 m deep.", "The well is 34 m deep.")),
+        ("Do the pupils swim?", ("Most pupils swim.", "Some pupils do not swim.")),
+        ("Was sagen die Leser?", ("Einige sind zufrieden.", "Andere sind nicht zufrieden.")),
+        (
+            "Must drivers carry a blanket?",
+            ("There is no duty to carry a blanket.", "The club recommends carrying a blanket."),
+        ),
+        (
+            "Welche Temperatur hat der Schrank?",
+            ("Der Kühlschrank hat 7 Grad.", "Der Gefrierschrank hat 18 Grad."),
+        ),
+        (
+            "Does the law ban the sale?",
+            ("The law bans the sale of fireworks.", "The law allows the sale of candles."),
+        ),
+        (
+            "What does the road change?",
+            ("The road shortened journeys by 9 %.", "The road raised the rents by 4 %."),
+        ),
+        (
+            "Is a permit needed for a kiln?",
+            (
+                based("A small kiln needs no permit.", "§ 63 HBO"),
+                based("The act on emissions may require a permit.", "§ 4 BImSchG"),
+            ),
+        ),
+        (
+            "Müssen Kajaks angemeldet werden?",
+            (
+                based("Nein, Kajaks werden nicht angemeldet.", "BayBO"),
+                based("Eine Anmeldung ist nicht nötig.", "HBO"),
+            ),
+        ),
+        (
+            "Darf die Praxis Befunde weitergeben?",
+            (
+                based("Die Praxis darf Rechnungen weitergeben.", "§ 301 SGB V"),
+                based("Für Befunde braucht die Praxis eine Einwilligung.", "Art. 9 DSGVO"),
+            ),
+        ),
+        ("Where do the storks nest?", ("Storks nest on roofs.", "Storks nest in trees.")),
+        (
+            "How many guests may stay?",
+            ("Not more than 9 guests may stay.", "8 guests may stay."),
+        ),
     ],
 )
-def test_parts_of_one_answer_are_united(question: str, claims: tuple[str, ...]) -> None:
+def test_parts_of_one_answer_are_united(question: str, claims: tuple[str | Claim, ...]) -> None:
     """D8 Parts, methods, points of view and equal values are no contradictions."""
     found = concluded(question, *claims)
 
@@ -179,6 +356,7 @@ def test_law_has_levels() -> None:
         "§ 4 BauNVO",
         "Straßengesetz Hessen",
         "Satzung der Stadt Ulm",
+        "Betriebsvereinbarung der Spedition",
     )
     ranks = [rank([each]) for each in levels]
 

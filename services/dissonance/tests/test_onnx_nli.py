@@ -1,6 +1,7 @@
 """A language-inference model in a local folder as a judge."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import onnx
 import pytest
 from concord_dissonance.adapters.onnx_nli.judge import OnnxNli
 from concord_dissonance.domain.errors import JudgeUnavailable
-from concord_dissonance.domain.sides import Kind, Side
+from concord_dissonance.domain.shown import as_sentence
+from concord_dissonance.domain.sides import Kind, Micros, Side
 from concord_dissonance.domain.verdicts import Abstained, Abstention, ConflictClass, Judge, Verdict
 from concord_models.budget import Budget, Cost
 from concord_testing.daily_cost import Day
@@ -21,7 +23,7 @@ from tokenizers.processors import TemplateProcessing
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
-WORDS = {"[UNK]": 0, "[SEP]": 1, "opposite": 2, "later": 3}
+WORDS = {"[UNK]": 0, "[SEP]": 1, "opposite": 2, "later": 3, "2024": 4, "plan": 5}
 LABELS = {"0": "entailment", "1": "neutral", "2": "contradiction"}
 
 
@@ -30,9 +32,13 @@ FREE = Budget(Cost(), Cost(), Day(), micros_per_1000_tokens=1)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A tiny real model: "opposite" on either side contradicts, "later" only on the second."""
-    always = np.array([[1, 0, 0], [0, 0, 0], [0, 0, 9], [0, 0, 0]], np.float32)
-    second = np.array([[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 9]], np.float32)
+    """A tiny real model: "opposite", "2024" or "plan" on either side contradicts, "later" only
+    on the second."""
+    always, second = np.zeros((2, len(WORDS), 3), np.float32)
+    always[WORDS["[UNK]"], 0] = 1
+    for word, weight in (("opposite", 9), ("2024", 19), ("plan", 9)):
+        always[WORDS[word], 2] = weight
+    second[WORDS["later"], 2] = 9
     size = ["rows", "tokens"]
     inputs = [
         helper.make_tensor_value_info(name, TensorProto.INT64, size)
@@ -90,6 +96,51 @@ async def test_what_holds_in_one_order_alone_is_an_abstention(
     said = await OnnxNli(folder).judge(side(texts[0]), side(texts[1]), FREE)
 
     assert said == Abstention(Abstained.UNSURE)
+
+
+MARCH = Micros(1_709_251_200_000_000)
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"sources": frozenset({"opposite"}), "speakers": frozenset({"opposite"})},
+        {"valid_from": MARCH},
+        {"valid_until": MARCH},
+        {"kind": Kind.PLAN},
+    ],
+)
+async def test_the_model_sees_who_said_it_when_and_as_what(
+    folder: Path, known: dict[str, Any]
+) -> None:
+    """D4 Of the same words it says otherwise; of a file, or of the time of recording, it does not
+    hear."""
+    plain = replace(side("plain"), sources=frozenset({"opposite"}), written=MARCH)
+
+    said = [
+        await OnnxNli(folder).judge(side("words"), each, FREE)
+        for each in (plain, replace(side("plain"), **known))
+    ]
+
+    assert said[0] == Abstention(Abstained.UNSURE)
+    assert isinstance(said[1], Verdict)
+
+
+def test_a_side_is_one_sentence_of_what_is_known() -> None:
+    """D4 A midnight is a date; a fact of nobody and of no time is its text."""
+    moved = side("I moved to Bremen.")
+    ada = replace(moved, speakers=frozenset({"Ada"}))
+    spring = replace(ada, valid_from=MARCH, valid_until=Micros(MARCH + 5_400_000_000))
+
+    assert [
+        as_sentence(each) for each in (moved, ada, spring, replace(spring, kind=Kind.PLAN))
+    ] == [
+        "I moved to Bremen.",
+        "Ada: I moved to Bremen.",
+        "Ada (2024-03-01 until 2024-03-01 01:30): I moved to Bremen.",
+        "Ada (plan, 2024-03-01 until 2024-03-01 01:30): I moved to Bremen.",
+    ]
+    assert as_sentence(replace(moved, valid_until=MARCH)) == "until 2024-03-01: I moved to Bremen."
 
 
 def without_label(folder: Path) -> None:

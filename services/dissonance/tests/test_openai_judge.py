@@ -190,10 +190,12 @@ async def test_long_texts_are_not_sent() -> None:
 
 
 async def test_speaker_time_and_kind_are_shown() -> None:
-    """D4 Whom "I" means, and when it was recorded; nothing of what nobody knows."""
-    of_ada = replace(OPEN, sources=frozenset({"Ada"}), written=Micros(1_000_000))
+    """D4 Whom "I" means, and when it was recorded; nothing of what nobody knows. A file speaks
+    not."""
+    ada, file = frozenset({"Ada"}), frozenset({"shops.md"})
+    of_ada = replace(OPEN, sources=ada, speakers=ada, written=Micros(1_000_000))
     async with judging(honest) as (judge, endpoint):
-        await judge.judge(of_ada, SHUT, budget())
+        await judge.judge(of_ada, replace(SHUT, sources=file), budget())
 
     shown = given(endpoint.asked[0])
     assert (shown["first"]["speaker"], shown["first"]["kind"]) == ("Ada", "fact")

@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from concord_chassis.observe.log import json_lines
@@ -11,6 +12,7 @@ from concord_dissonance.domain.sides import Kind, Side, leave_unread
 from concord_dissonance.domain.sketch import Sketch, sketch
 from concord_dissonance.domain.statements import Statement
 from concord_dissonance.ports.feed import Position
+from concord_dissonance.usecases.read_ahead import ReadAhead
 from concord_dissonance.usecases.sketches import Sketched
 
 TEXT = "The lighthouse of Kiel is open on Sunday. Ada has the key."
@@ -108,3 +110,22 @@ def test_a_sketch_keeps_which_texts_are_about_one_thing() -> None:
     assert side.frames.asserted
     leave_unread(side)
     assert not side.frames.asserted
+
+
+async def test_what_was_not_looked_at_is_not_counted() -> None:
+    """D13 After a start nobody knows what is unread in a space; of a change it is known."""
+    nothing = cast("Any", None)
+    ahead = ReadAhead(
+        graph=nothing,
+        feed=nothing,
+        store=nothing,
+        sketched=nothing,
+        background=nothing,
+        log=nothing,
+    )
+    ahead.mark("one", None)
+    ahead.mark("one", {"a"})
+    ahead.mark("two", {"a", "b"})
+    ahead.mark("two", {"b"})
+
+    assert [ahead.unread(space) for space in ("one", "two", "three")] == [None, 2, 0]

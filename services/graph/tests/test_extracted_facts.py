@@ -136,3 +136,23 @@ async def test_an_extracted_value_keeps_its_stated_time(home: Calls) -> None:
     edge = await home.get_triple(*TAKEN)
 
     assert micros(edge.supersession.superseded_from) == START - DAY
+
+
+async def test_an_extracted_fact_goes_with_the_words_that_stated_it(home: Calls) -> None:
+    """M4 D13 Stated facts stay, and so does what the update names."""
+    said, other = fact("Ada", "HAS_PET", "Momo"), fact(*TAKEN, extracted=True)
+    memory = await home.add("Ada moved to Bonn.", id="m", facts=[said, other])
+    memory.tags.append("city")
+    tagged = await home.update(memory, "tags")
+    tagged.content = "Ada moved to Kiel."
+    changed = await home.update(tagged, "content")
+    changed.content = "Ada moved to Bonn again."
+    changed.facts.append(other)
+    named = await home.update(changed, "content", "facts")
+
+    assert [each.object for each in tagged.facts] == ["Momo", "Bonn"]
+    assert [each.object for each in changed.facts[:1]] == ["Momo"]
+    assert [(each.object, each.extracted) for each in named.facts] == [
+        ("Momo", False),
+        ("Bonn", True),
+    ]

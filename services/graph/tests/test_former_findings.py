@@ -1,5 +1,7 @@
 """What former judges found in texts ends when dissonance says so (D5)."""
 
+from collections.abc import Sequence
+
 import pytest
 from concord.graph.v1 import conflict_pb2 as pb
 from concord_graph.usecases.items import conflicts
@@ -36,11 +38,13 @@ async def test_a_recorded_class_changes_by_a_review_alone(home: Calls) -> None:
 
 
 async def end_former(
-    home: Calls, judges_version: int, request_id: str = ""
+    home: Calls, judges_version: int, request_id: str = "", not_found: Sequence[str] = ()
 ) -> pb.EndFormerFindingsResponse:
-    """End what judges before a version found in texts, as dissonance does."""
+    """End what judges before a version found in texts, or find no more, as dissonance does."""
     request = pb.EndFormerFindingsRequest(
-        request_id=request_id or home.request_id(), judges_version=judges_version
+        request_id=request_id or home.request_id(),
+        judges_version=judges_version,
+        conflict_ids=not_found,
     )
     return await home.conflict.EndFormerFindings(request)
 
@@ -80,3 +84,46 @@ async def test_what_former_judges_found_in_texts_ends(
     (anew,) = await record(home, finding(*made[0], judges_version=5))
     assert (anew.outcome, anew.state) == (CREATED, POTENTIAL)
     assert anew.conflict_id not in ids
+
+
+async def changed(home: Calls) -> list[str]:
+    """Return the ids of five findings: of changed words, of a forgotten memory, of changed words
+    that somebody confirmed, of changed typed facts, and of words as they were judged."""
+    pairs = [[await home.add(f"{side} {number}") for side in "ab"] for number in range(5)]
+    judges = [pb.JUDGE_LEXICAL] * 3 + [pb.JUDGE_STRUCTURAL, pb.JUDGE_LEXICAL]
+    kept = await record(
+        home,
+        *(
+            finding(*pair, judge=judge, judges_version=5)
+            for pair, judge in zip(pairs, judges, strict=True)
+        ),
+    )
+    ids = [each.conflict_id for each in kept]
+    await review(home, await get(home, ids[2]), CONFIRM)
+    for place in (0, 2, 3):
+        memory = pairs[place][1]
+        memory.content = "b, changed"
+        await home.update(memory, "content")
+    await home.forget(pairs[1][0])
+    return ids
+
+
+async def test_of_what_judges_find_no_more_ends_what_has_changed(home: Calls) -> None:
+    """D5 Of those that are named, and whatever the judges' version; others stay as they are."""
+    ids = await changed(home)
+    unnamed = await end_former(home, 5)
+    ended = await end_former(home, 5, not_found=[*ids, "unknown"])
+
+    assert (unnamed.ended_count, ended.ended_count) == (0, 2)
+    assert set(await listed(home)) == set(ids[2:])
+
+
+async def test_without_the_guard_current_findings_would_end(
+    home: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D5 What a judge found in the words of now is ended by no mistake of dissonance's."""
+    ids = await changed(home)
+    monkeypatch.setattr(conflicts._Judged, "has_changed", lambda *_: True)
+    await end_former(home, 5, not_found=ids)
+
+    assert set(await listed(home)) == set(ids[2:4])

@@ -131,7 +131,7 @@ class SearchApp:
                 search_pb2.DESCRIPTOR.services_by_name["IndexService"],
                 search_pb2_grpc.add_IndexServiceServicer_to_server,
                 IndexServicer(
-                    IndexStatus(followers),
+                    IndexStatus(followers, judges),
                     Reconcile(followers),
                     self._reindex,
                     ParkedChanges(followers),

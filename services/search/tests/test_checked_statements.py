@@ -31,6 +31,9 @@ class Readers:
             return Verdicts(CheckStatus.TIMED_OUT)
         return Verdicts(CheckStatus.COMPLETE, [CLASH for _ in pairs])
 
+    async def unread(self, _: str) -> int | None:
+        return None
+
 
 async def test_long_results_leave_the_others_judged() -> None:
     """S6 Beyond 20,000 characters the longest are left out, and counted as unjudged."""

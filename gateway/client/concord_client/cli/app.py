@@ -8,7 +8,7 @@ import typer
 from concord_attestation.identifiers import full_ids
 from typer.core import TyperGroup
 
-from concord_client.cli.commands.agents import mcp
+from concord_client.cli.commands.agents import hook, mcp
 from concord_client.cli.commands.dissonance import (
     check,
     check_settings,
@@ -213,6 +213,7 @@ _COMMANDS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
         "doctor": doctor.doctor,
         "backup": backup.app,
         "mcp": mcp.app,
+        "hook": hook.app,
         "key": key.app,
         "space": space.app,
         "export": export.export,

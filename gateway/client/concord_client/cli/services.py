@@ -41,7 +41,8 @@ def index_state(index: GetIndexStatusResponse, missing: int) -> str:
     known = "up to date" if index.following else "not known whether up to date"
     state = f"{plural(lag, 'change')} behind" if lag else "not up to date" if missing else known
     holds = plural(index.indexed_memories, "memory", "memories")
-    return f"{state}, {holds}" + (f", {missing:,} not indexed yet" if missing else "")
+    unread = f", {plural(index.unread_texts, 'text')} not read yet" if index.unread_texts else ""
+    return f"{state}, {holds}" + (f", {missing:,} not indexed yet" if missing else "") + unread
 
 
 def dead_judges(judges: "ListJudgesResponse | None") -> str:

@@ -144,11 +144,14 @@ def search(
     min_score: float = 0.0,
     as_of: datetime | None = None,
     session_id: str = "",
+    pack_tokens: int = 0,
 ) -> Step[things.Answer]:
     """Find memories by meaning and by words. `limit`: 1 to 100; `tags`: all must match.
 
     `node`: only what is stated about or linked with this node, by name or id; raises `NotFound` for
-    an unknown one. `history`: the whole chains of the results, by valid time.
+    an unknown one. `history`: the whole chains of the results, by valid time. `pack_tokens`, at
+    most 8,000: `context` is no longer than that, and holds what makes the results usable, too: the
+    question before, the answer after, what replaces or amends them, and sister facts.
     """
     mode = "HISTORY" if history else "INCLUDE" if include_superseded else "EXCLUDE"
     request = search_pb2.SearchRequest(
@@ -159,6 +162,7 @@ def search(
         as_of=instant(as_of),
         session_id=session_id,
         include_context=True,
+        pack_tokens=pack_tokens,
     )
     if domain or kinds or tags or node:
         request.filter.domain = domain

@@ -62,7 +62,7 @@ ADD_MEMORY = Tool(
         Argument("importance", "memory.importance"),
         Argument("domain", "memory.domain", hint="such as work.payroll"),
         Argument("tags", "memory.tags"),
-        Argument("speaker", schema={"type": "string"}, put=_speaker, hint="who said it"),
+        Argument("speaker", schema={"type": "string"}, put=_speaker),
         Argument("valid_from", "memory.valid_from"),
         Argument("valid_until", "memory.valid_until"),
         Argument("session_id", "memory.session_id"),
@@ -105,7 +105,6 @@ FOUND: Shape = {
     "kind": "memory.kind",
     "sources": ("memory.sources", PROVENANCE),
     "origin": "memory.origin",
-    "session_id": "memory.session_id",
     "valid_from": "memory.supersession.effective_valid_from",
     "valid_until": "memory.supersession.effective_valid_until",
     "superseded": "memory.supersession.is_superseded",
@@ -137,7 +136,7 @@ SEARCH_MEMORIES = Tool(
     search_pb2,
     "SearchService.Search",
     "Use when you need what is remembered about something. Heed `advice` and `confidence` before "
-    "you state a result as true; a result whose own differs says so.",
+    "you state a result as true.",
     (
         Argument("query", "query", required=True),
         limit(),
@@ -149,9 +148,11 @@ SEARCH_MEMORIES = Tool(
         Argument("history", schema={"type": "boolean"}, put=_history),
         as_of(),
         Argument("session_id", "session_id"),
+        Argument("pack_tokens", "pack_tokens"),
     ),
     {
         "results": ("results", FOUND),
+        "context": "context",
         "confidence": "confidence",
         "advice": "stac_lines",
         "next_action": "next_action",

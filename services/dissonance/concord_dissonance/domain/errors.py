@@ -79,6 +79,14 @@ class JudgeUnavailable(DissonanceError):
     """A configured judge gives no usable answer."""
 
 
+class SketchesUnusable(DissonanceError):
+    """The file of sketches cannot be opened, or is another process's."""
+
+
+class NoPlace(DissonanceError):
+    """As many suggestions as may wait in the space, wait."""
+
+
 class PairStale(DissonanceError):
     """The two items changed meanwhile, or one of them has superseded the other."""
 

@@ -67,6 +67,8 @@ class Side:
     """When Concord recorded it first."""
     sources: frozenset[str] = frozenset()
     """The speakers or files that stated it."""
+    speakers: frozenset[str] = frozenset()
+    """Those of its sources that are no files."""
     concepts: frozenset[str] = frozenset()
     domain: str = ""
     scope: Mapping[str, str] = field(default_factory=dict)

@@ -48,6 +48,21 @@ def pair_of(action: governed_pb2.GovernedAction) -> frozenset[str]:
             return frozenset()
 
 
+def item_of(action: governed_pb2.GovernedAction) -> str:
+    """Return the id of the newer memory or promoted item of a suggestion; empty for others."""
+    match action.WhichOneof("action"):
+        case "add_lineage":
+            return action.add_lineage.newer_id
+        case "merge_items":
+            return action.merge_items.merged_id
+        case "update_memory":
+            return action.update_memory.memory.id
+        case "update_edge":
+            return action.update_edge.edge.id
+        case _:
+            return ""
+
+
 def concerns(conflict: conflict_pb2.Conflict, pair: frozenset[str]) -> bool:
     """Return whether a conflict's sides are two memories, or edges that these two state."""
     first, second = (_memories(side) for side in (conflict.first, conflict.second))
@@ -74,9 +89,9 @@ def key_of(action: governed_pb2.GovernedAction) -> str:
         case "declare_relation":
             return f"DECLARE\0{action.declare_relation.name}"
         case "update_memory":
-            return f"PROMOTE\0{action.update_memory.memory.id}"
+            return f"PROMOTE\0{item_of(action)}"
         case "update_edge":
-            return f"PROMOTE\0{action.update_edge.edge.id}"
+            return f"PROMOTE\0{item_of(action)}"
         case _:
             return ""
 

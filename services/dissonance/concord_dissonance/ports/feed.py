@@ -1,6 +1,6 @@
 """Leases of spaces, and positions in graph's change feed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -61,12 +61,15 @@ class Followed:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """News of a changed space: of its conflicts, of items that trigger checks, or of texts."""
+    """News of a changed space: of its conflicts, of items that trigger checks, or of texts.
+
+    `texts`: the ids of the memories that changed; None: any may have.
+    """
 
     space: str
     conflicts: bool = True
     triggers: bool = True
-    texts: bool = True
+    texts: Set[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

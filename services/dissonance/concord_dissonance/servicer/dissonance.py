@@ -1,6 +1,6 @@
 """DissonanceService."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import grpc
@@ -36,11 +36,13 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
         amendments: Amendments,
         models: AskModels,
         extract: ExtractFacts,
+        unread: Callable[[str], int | None],
     ) -> None:
+        """`unread`: how many texts of a space are not read; None: it is not known."""
         self._classify, self._check, self._detect = classify, check, detect
         self._reviews, self._end_session = reviews, end_session
         self._amendments, self._models = amendments, models
-        self._extract = extract
+        self._extract, self._unread = extract, unread
 
     async def ClassifyPairs(
         self, request: pb.ClassifyPairsRequest, context: Context
@@ -126,7 +128,7 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def ListJudges(
         self, request: pb.ListJudgesRequest, context: Context
     ) -> pb.ListJudgesResponse:
-        return outgoing.judges(self._models.states)
+        return outgoing.judges(self._models.states, self._unread(caller().space))
 
 
 def credential(context: Context) -> Credential:

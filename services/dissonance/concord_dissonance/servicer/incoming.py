@@ -44,6 +44,7 @@ def _side(said: pb.Statement, place: str) -> Side:
         valid_from=micros(said.valid_from) if said.HasField("valid_from") else None,
         valid_until=micros(said.valid_until) if said.HasField("valid_until") else None,
         sources=frozenset({said.speaker} - {""}),
+        speakers=frozenset({said.speaker} - {""}),
     )
 
 

@@ -183,9 +183,9 @@ def ended(found: Ended) -> pb.EndSessionResponse:
     )
 
 
-def judges(states: Mapping[Judge, pb.JudgeStatus]) -> pb.ListJudgesResponse:
+def judges(states: Mapping[Judge, pb.JudgeStatus], unread: int | None) -> pb.ListJudgesResponse:
     """The judges, and whether they answer: those that need no model always do."""
-    reply = pb.ListJudgesResponse()
+    reply = pb.ListJudgesResponse(unread_texts=unread)
     for judge in (Judge.STRUCTURAL, Judge.LEXICAL, *states):
         said = reply.judges.add(
             judge=enum_number(conflict_pb2, "JUDGE", judge), state=pb.JUDGE_STATE_READY

@@ -6,20 +6,36 @@ from concord.dissonance.v1.dissonance_pb2 import Amendment
 from concord.graph.v1.governed_pb2 import GovernedAction, MergeItemsRequest
 from concord.graph.v1.lineage_pb2 import AddLineageRequest
 from concord.type.v1 import type_pb2
+from concord_chassis.observe.log import Logger
 
 from concord_dissonance.clients.graph.client import GraphClient
-from concord_dissonance.clients.search import SearchClient
+from concord_dissonance.clients.graph.waiting_client import WaitingClient
+from concord_dissonance.clients.search import SEARCH, SearchClient
 from concord_dissonance.domain.amendment import amended, description
+from concord_dissonance.domain.errors import NoPlace, ServiceUnavailable
 from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Statement
-from concord_dissonance.usecases.suggestions import Suggestions
+from concord_dissonance.usecases.suggestions import MOST_WAITING, Suggestions
 
 
 class Amendments:
-    """The use case."""
+    """The use case.
 
-    def __init__(self, graph: GraphClient, search: SearchClient, suggestions: Suggestions) -> None:
+    A memory whose suggestion has no place is noted, and compared again, as it then is, when there
+    is one. `without_place`: the spaces where some are noted, as far as this process knows.
+    """
+
+    def __init__(
+        self,
+        graph: GraphClient,
+        search: SearchClient,
+        suggestions: Suggestions,
+        waiting: WaitingClient,
+        log: Logger,
+    ) -> None:
         self._graph, self._search, self._suggestions = graph, search, suggestions
+        self._waiting, self._log = waiting, log
+        self.without_place: set[str] = set()
 
     async def __call__(
         self, space: str, memory_ids: Sequence[str], fresh: str = ""
@@ -28,25 +44,72 @@ class Amendments:
 
         `fresh`: the token of a change that the index must have. Raises `ServiceUnavailable`.
         """
+        found, waiting, _ = await self._compared(space, memory_ids, fresh)
+        if waiting:
+            self.without_place.add(space)
+            await self._note(space, waiting, frozenset())
+        return found
+
+    async def come_up(self, space: str) -> None:
+        """Suggest what waits for a place while there are places, the earliest first.
+
+        Without search it goes on waiting. Raises `ServiceUnavailable` when another service does
+        not answer.
+        """
+        self.without_place.discard(space)
+        ids = await self._waiting.ids(space)
+        left = {*ids}
+        for start in range(0, len(ids), MOST_WAITING):
+            if not await self._suggestions.has_place(space):
+                break
+            try:
+                part = ids[start : start + MOST_WAITING]
+                _, waiting, done = await self._compared(space, part, "")
+            except ServiceUnavailable as lost:
+                if lost.service != SEARCH:
+                    raise
+                break
+            await self._note(space, waiting, done)
+            left -= done
+        if left:
+            self.without_place.add(space)
+
+    async def _note(self, space: str, waiting: Sequence[str], done: frozenset[str]) -> None:
+        if lost := await self._waiting.change(space, waiting, done):
+            self._log.warning("not suggested", space=space, why="too many wait", memories=lost)
+
+    async def _compared(
+        self, space: str, memory_ids: Sequence[str], fresh: str
+    ) -> tuple[list[Amendment], list[str], frozenset[str]]:
+        """The amendments of memories; the memories with one that has no place; those with none.
+
+        A memory that is not indexed is among neither.
+        """
         near = await self._search.nearly_same(space, memory_ids, fresh)
-        wanted = sorted({*near, *(each for formers in near.values() for each in formers)})
-        there = {each.id: each for each in await self._graph.memories_of(space, wanted)}
+        wanted = {*memory_ids, *(each for formers in near.values() for each in formers)}
+        there = {each.id: each for each in await self._graph.memories_of(space, sorted(wanted))}
         found: list[Amendment] = []
+        waiting: list[str] = []
         for memory_id in memory_ids:
             if (newer := there.get(memory_id)) and near.get(memory_id):
                 formers = [there[each] for each in near[memory_id] if each in there]
-                found += await self._suggested(space, newer, formers)
-        return found
+                edits, has_place = await self._suggested(space, newer, formers)
+                found += edits
+                waiting += [] if has_place else [memory_id]
+        unknown = {each for each in memory_ids if each in there and each not in near}
+        return found, waiting, frozenset(memory_ids) - unknown - {*waiting}
 
     async def _suggested(
         self, space: str, newer: Statement, formers: Sequence[Statement]
-    ) -> list[Amendment]:
+    ) -> tuple[list[Amendment], bool]:
+        """A memory's amendments, and whether each of its suggestions had a place."""
         sides = [each.side for each in formers if _may_be_amended(each, newer)]
         edits = amended(newer.side, sides)
         same = sorted(
             (each for each in formers if _says_the_same(each, newer)),
             key=lambda each: (each.side.written, each.id),
         )
+        has_place = True
         related = await self._graph.related(space, newer.id) if edits or same else frozenset()
         versions = {each.id: each.etag for each in formers}
         for kept in same[:1]:
@@ -57,7 +120,10 @@ class Amendments:
                     merged_id=newer.id,
                     merged_etag=newer.etag,
                 )
-                await self._suggestions.open(space, GovernedAction(merge_items=merge))
+                try:
+                    await self._suggestions.open(space, GovernedAction(merge_items=merge))
+                except NoPlace:
+                    has_place = False
         found = []
         for former, edit in edits:
             if former.id not in related:
@@ -68,7 +134,13 @@ class Amendments:
                     older_id=former.id,
                     older_etag=versions[former.id],
                 )
-                proposal = await self._suggestions.open(space, GovernedAction(add_lineage=amend))
+                proposal = None
+                try:
+                    proposal = await self._suggestions.open(
+                        space, GovernedAction(add_lineage=amend)
+                    )
+                except NoPlace:
+                    has_place = False
                 found.append(
                     Amendment(
                         newer_id=newer.id,
@@ -78,7 +150,7 @@ class Amendments:
                         proposal_number=proposal.number if proposal else 0,
                     )
                 )
-        return found
+        return found, has_place
 
 
 def _may_be_amended(former: Statement, newer: Statement) -> bool:

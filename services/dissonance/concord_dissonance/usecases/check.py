@@ -12,6 +12,7 @@ from concord_dissonance.domain.episodic import without_episodic
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.ports.calls import Clock
 from concord_dissonance.usecases.examine import Examination, Examine
+from concord_dissonance.usecases.outdated import end_outdated, outdated
 from concord_dissonance.usecases.record import (
     Found,
     in_groups,
@@ -64,8 +65,11 @@ class Check:
         chosen, left_out = without_episodic(self._chosen(there, request))
         exam = Examination(space, chosen, rules, is_dry=request.dry_run)
         exam.coverage.skipped += left_out
+        if not request.dry_run:
+            exam.again = await outdated(self._graph, exam)
         async for _ in self._examine(exam):
             pass
+        await end_outdated(self._graph, exam)
         answer = CheckAnswer(exam.coverage)
         if request.dry_run:
             answer.found = await not_reviewed(self._graph, space, exam.findings)

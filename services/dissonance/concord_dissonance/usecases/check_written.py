@@ -1,6 +1,7 @@
 """Checks a session's writes, or a reflection, against the space's other statements (D7)."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from uuid import uuid4
 
 from concord_dissonance.clients.graph.client import GraphClient
@@ -13,6 +14,7 @@ from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.usecases.check import CheckAnswer
 from concord_dissonance.usecases.examine import Examination, Examine
+from concord_dissonance.usecases.outdated import end_outdated, outdated
 from concord_dissonance.usecases.record import in_groups, record
 
 KINDS = frozenset({Kind.FACT, Kind.PLAN, Kind.REFLECTION})
@@ -50,8 +52,10 @@ class CheckWritten:
             return CheckAnswer(Coverage(skipped=left_out))
         with_texts = await self._graph.records_text(space)
         exam = await self._against(space, memories, edges, fresh, with_texts=with_texts)
+        exam.again = await outdated(self._graph, exam) if with_texts else {}
         async for _ in self._examine(exam):
             pass
+        await end_outdated(self._graph, exam)
         exam.coverage.skipped += left_out
         if not with_texts:
             exam.coverage.skipped[UNASKED] += len(without_episodic(memories)[0])
@@ -95,10 +99,12 @@ class CheckWritten:
     async def _near(
         self, space: str, memories: Sequence[Statement], fresh: str
     ) -> Sequence[Statement]:
-        try:
-            similar = await self._search.similar(space, [each.id for each in memories], NEAR, fresh)
-        except ServiceUnavailable:
-            return []  # the examination asks again, and counts the memories it cannot compare
-        ids = {other for near in similar.values() for other, _ in near}
-        found = await self._graph.memories_of(space, sorted(ids - {each.id for each in memories}))
+        """What is near to memories, and what stands in open findings with them."""
+        ids = [each.id for each in memories]
+        with_findings = await self._graph.open_conflicts(space, ids)
+        others = {side.id for each in with_findings for side in (each.first, each.second)}
+        with suppress(ServiceUnavailable):  # the examination asks again, and counts the memories
+            similar = await self._search.similar(space, ids, NEAR, fresh)
+            others |= {other for near in similar.values() for other, _ in near}
+        found = await self._graph.memories_of(space, sorted(others.difference(ids)))
         return [each for each in without_episodic(found)[0] if each.side.kind in KINDS]

@@ -12,12 +12,13 @@ from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.domain.declared import declares, rules_of
 from concord_dissonance.domain.episodic import without_episodic
-from concord_dissonance.domain.errors import ServiceUnavailable
+from concord_dissonance.domain.errors import NoPlace, ServiceUnavailable
 from concord_dissonance.domain.learned import learned
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
 from concord_dissonance.domain.verdicts import JUDGES
 from concord_dissonance.ports.feed import JUDGED, Reached
 from concord_dissonance.usecases.examine import Examination, Examine
+from concord_dissonance.usecases.outdated import end_outdated, outdated
 from concord_dissonance.usecases.record import (
     BATCH,
     Found,
@@ -68,6 +69,8 @@ class Detect:
         only = None if changed.everything else changed.ids
         exam = await self._read(space, only)
         exam.is_dry = request.dry_run
+        if not request.dry_run:
+            exam.again = await outdated(self._graph, exam)
         yield CheckProgress(stage="candidates", percent=20.0)
         async for share in self._examine(exam):
             yield CheckProgress(stage="judging", percent=30.0 + 60.0 * share)
@@ -98,6 +101,7 @@ class Detect:
             _count(summary, unrecorded := Found(finding))
             yield unrecorded
         exam.coverage.unrecorded = len(excess)
+        await end_outdated(self._graph, exam)
         if not request.dry_run and exam.only is None:
             await self._propose_learned(space, exam)
         if not request.dry_run and not exam.coverage.is_degraded and not excess:
@@ -115,7 +119,8 @@ class Detect:
             if each.is_of_states:
                 declare.temporal_class = relation_pb2.TEMPORAL_CLASS_STATE
             action = governed_pb2.GovernedAction(declare_relation=declare)
-            await self._suggestions.open(space, action, note=support)
+            with suppress(NoPlace):  # the next full check learns it again
+                await self._suggestions.open(space, action, note=support)
 
     async def _read(self, space: str, only: frozenset[str] | None) -> Examination:
         relations = await self._graph.relations(space)

@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from concord_chassis.server.workers import Workers
+from concord_reading.language import DEFAULT_LANGUAGE, language_of
+from concord_reading.reader import missing
 
 from concord_dissonance.clients.search import SearchClient
 from concord_dissonance.domain import candidates
@@ -28,7 +30,9 @@ class Examination:
     """The statements of a space, or of a part of it, and the results of their examination.
 
     `only`: pairs without any of these ids were judged before, and are passed over; None: all pairs
-    count. `findings` are complete once `Examine` has ended.
+    count. `again`: pairs of memories that are judged whether they are near or not, with the ids of
+    their conflicts; `not_found`: those of these ids that no judge finds. It and `findings` are
+    complete once `Examine` has ended.
     """
 
     space: str
@@ -36,8 +40,10 @@ class Examination:
     rules: Rules
     only: frozenset[str] | None = None
     is_dry: bool = False
+    again: Mapping[Pair, str] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
     findings: list[Finding] = field(default_factory=list)
+    not_found: list[str] = field(default_factory=list)
 
 
 class Examine:
@@ -58,12 +64,16 @@ class Examine:
             (each for each in there.values() if each.side.kind is not Kind.EDGE),
             key=lambda each: each.id,
         )
+        if missing() and (unread := sum(map(_is_english, memories))):
+            exam.coverage.is_degraded = True
+            exam.coverage.skipped["PARSER_MISSING"] = unread
         of_edges = sorted(candidates.of_edges(edges, exam.rules))
         similar = await self._similar(exam, memories)
         sketches = await self._sketched(exam.space, memories, at_once=CHUNK)
         near = await self._workers.run(
             candidates.of_memories, memories, sketches, similar, exam.only
         )
+        near |= exam.again.keys()
         # Pairs of memories whose facts are compared as edges are not compared again as texts.
         near -= candidates.stated_by(of_edges, there, exam.rules)
         if exam.only is not None:
@@ -79,6 +89,8 @@ class Examine:
             for pair, each in zip(chunk, await self._models(asking, sides, said), strict=True):
                 note(exam, *pair, each)
             yield min(1.0, (start + CHUNK) / len(pairs))
+        found = {candidates.pair_of(each.first.id, each.second.id) for each in exam.findings}
+        exam.not_found = [exam.again[each] for each in exam.again.keys() & near - found]
         exam.findings, left_out = await self._workers.run(
             without_templates, exam.findings, memories
         )
@@ -115,6 +127,10 @@ class Examine:
         if missing := len(ids) - len(found):
             exam.coverage.skipped["NOT_INDEXED"] += missing
         return found
+
+
+def _is_english(statement: Statement) -> bool:
+    return language_of(statement.side.text) == DEFAULT_LANGUAGE
 
 
 def judged(pairs: Sequence[tuple[Side, Side]], rules: Rules) -> list[Verdict | Abstention]:

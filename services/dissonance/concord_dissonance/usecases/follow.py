@@ -1,4 +1,4 @@
-"""Follows graph's changes: settles the proposals of conflicts, and checks new writes.
+"""Follows graph's changes: settles proposals, and checks new writes.
 
 Every replica of dissonance hears the feed; the one with a space's lease does the work. If it dies,
 another one takes the lease once it has run out (`Marked.add_later`).
@@ -13,6 +13,7 @@ from concord_chassis.server.background import Background
 from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.domain.errors import LeaseElsewhere, ServiceRefused, ServiceUnavailable
 from concord_dissonance.ports.feed import Heard
+from concord_dissonance.usecases.amendments import Amendments
 from concord_dissonance.usecases.lease import alone
 from concord_dissonance.usecases.marked import LONGEST_BURST, QUIET, Marked
 from concord_dissonance.usecases.proposals import Proposals
@@ -26,8 +27,8 @@ TOGETHER = 0.2
 """Seconds in which a space's changes are gathered, to be settled together."""
 
 AGAIN = 15.0
-"""Seconds until a space whose proposals have reached their limit is looked at again: no feed
-reports a rejection or an expiry."""
+"""Seconds until a space whose proposals or suggestions have reached their limit is looked at again:
+no feed reports a rejection or an expiry."""
 
 
 class Follow:
@@ -41,14 +42,15 @@ class Follow:
         *,
         feed: FeedClient,
         proposals: Proposals,
+        amendments: Amendments,
         triggers: Triggers,
         read_ahead: ReadAhead,
         background: Background,
         log: Logger,
     ) -> None:
         self._feed, self._background, self._log = feed, background, log
-        self._proposals, self._triggers = proposals, triggers
-        self._read_ahead = read_ahead
+        self._proposals, self._amendments = proposals, amendments
+        self._triggers, self._read_ahead = triggers, read_ahead
         self._disputed, self._written = Marked(), Marked()
         self._full: set[str] = set()
         """Spaces whose proposals have reached their limit."""
@@ -59,6 +61,10 @@ class Follow:
     def waiting(self) -> int:
         """How many spaces have changes whose work is not done yet."""
         return max(self._disputed.count, self._written.count, self._read_ahead.waiting)
+
+    def unread(self, space: str) -> int | None:
+        """How many changed texts of a space are not read; None: it is not known."""
+        return self._read_ahead.unread(space) if self.is_following else None
 
     async def hear(self) -> None:
         """Hear of changes until cancelled, reconnecting when graph goes away."""
@@ -83,13 +89,15 @@ class Follow:
             self._disputed.add(heard.space)
         if heard.triggers:
             self._written.add(heard.space)
-        if heard.texts:
-            self._read_ahead.mark(heard.space)
+        if heard.texts or heard.texts is None:
+            self._read_ahead.mark(heard.space, heard.texts)
 
     async def settle(self) -> None:
-        """Settle the proposals of conflicts that were heard of, until cancelled."""
+        """Settle the proposals of conflicts that were heard of, and suggest what waits for a place,
+        until cancelled."""
         while True:
-            for space in sorted(await self._disputed.taken(TOGETHER, AGAIN) | self._full):
+            heard = await self._disputed.taken(TOGETHER, AGAIN)
+            for space in sorted(heard | self._full | self._amendments.without_place):
                 if rest := await self._background.tried(
                     SETTLE, space, partial(self._settle, space)
                 ):
@@ -99,7 +107,7 @@ class Follow:
     async def _settle(self, space: str) -> None:
         self._full.discard(space)
         try:
-            if await alone(self._feed, space, partial(self._proposals.settle, space)):
+            if await alone(self._feed, space, partial(self._settled, space)):
                 self._full.add(space)
             self._settle_wait = FIRST_WAIT
         except LeaseElsewhere as elsewhere:
@@ -109,6 +117,11 @@ class Follow:
             self._disputed.add(space)
             self._settle_wait = min(self._settle_wait * 2, LONGEST_WAIT)
             await asyncio.sleep(self._settle_wait)
+
+    async def _settled(self, space: str) -> bool:
+        is_full = await self._proposals.settle(space)
+        await self._amendments.come_up(space)
+        return is_full
 
     async def catch_up(self) -> None:
         """Check what was written, until cancelled."""

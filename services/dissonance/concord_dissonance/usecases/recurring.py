@@ -8,6 +8,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from concord_dissonance.clients.governance import GovernanceClient
 from concord_dissonance.clients.graph.client import GraphClient
 from concord_dissonance.clients.graph.sessions_client import SessionsClient
+from concord_dissonance.domain.errors import NoPlace
 from concord_dissonance.domain.recurring import Recurrence, recurrences
 from concord_dissonance.domain.statements import Statement
 from concord_dissonance.usecases.suggestions import Suggestions
@@ -41,12 +42,11 @@ class ProposeRecurring:
             item = await self._item(space, each)
             if item is None or item.side.is_constitutive or not await self._counts(space, each):
                 continue
-            proposal = await self._suggestions.open(
-                space,
-                _promotion(item, is_edge=each.fact is not None),
-                promoted_id=item.id,
-                session_id=session_id,
-            )
+            promotion = _promotion(item, is_edge=each.fact is not None)
+            try:
+                proposal = await self._suggestions.open(space, promotion, session_id=session_id)
+            except NoPlace:  # if it goes on to recur, the end of the next session finds it
+                continue
             if proposal is not None:
                 found.append(RecurringFact(item_id=item.id, proposal_number=proposal.number))
         return found

@@ -1,6 +1,6 @@
 """Sketches of memories' texts: kept where they were read before, else read now."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from concord_chassis.server.workers import Workers
 
@@ -21,15 +21,9 @@ class Sketched:
         self, space: str, memories: Sequence[Statement], *, at_once: int
     ) -> Sketches:
         """The sketch of each memory; `at_once`: most texts that keep the thread busy."""
-        kept = await self._store.get(space, [each.id for each in memories])
-        versions = await self._workers.run(self._versions, memories)
-        found, unread = {}, []
-        for memory in memories:
-            former, packed = kept.get(memory.id, (b"", b""))
-            if former == versions[memory.id]:
-                found[memory.id] = Sketch.unpacked(packed)
-            else:
-                unread.append(memory)
+        versions, kept = await self._kept(space, memories)
+        found = {memory_id: Sketch.unpacked(packed) for memory_id, packed in kept.items()}
+        unread = [each for each in memories if each.id not in found]
         for start in range(0, len(unread), at_once):
             part = unread[start : start + at_once]
             new = await self._workers.run_in(space, self._read, [each.side for each in part])
@@ -37,6 +31,24 @@ class Sketched:
             await self._store.put(space, rows)
             found |= new
         return found
+
+    async def unread(self, space: str, memories: Sequence[Statement]) -> Sequence[str]:
+        """The ids of the memories whose texts, as they are now, were not read."""
+        _, kept = await self._kept(space, memories)
+        return [each.id for each in memories if each.id not in kept]
+
+    async def _kept(
+        self, space: str, memories: Sequence[Statement]
+    ) -> tuple[Mapping[str, bytes], Mapping[str, bytes]]:
+        """The version of each memory, and the packed sketches that are of these versions."""
+        there = await self._store.get(space, [each.id for each in memories])
+        versions = await self._workers.run(self._versions, memories)
+        kept = {
+            memory_id: packed
+            for memory_id, (version, packed) in there.items()
+            if version == versions[memory_id]
+        }
+        return versions, kept
 
     def _versions(self, memories: Sequence[Statement]) -> dict[str, bytes]:
         return {each.id: version(each.side, self._key) for each in memories}

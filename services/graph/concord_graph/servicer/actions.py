@@ -142,7 +142,11 @@ class Actions:
     def end_former_findings(
         self, request: conflict_pb2.EndFormerFindingsRequest
     ) -> Command[ConflictsDismissed]:
-        return partial(conflicts.end_former_findings, judges_version=request.judges_version)
+        return partial(
+            conflicts.end_former_findings,
+            judges_version=request.judges_version,
+            not_found=frozenset(request.conflict_ids),
+        )
 
     def revert_items(self, request: governed_pb2.RevertItemsRequest) -> Command[ItemsReverted]:
         wanted = [

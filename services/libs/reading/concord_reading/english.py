@@ -187,12 +187,13 @@ class _Clause:
         is_known = True
         for tokens, value in groups:
             root = top(tokens)
+            role = self._role(root)
             word = self._meant(root) if root.pos_ == "PRON" else None
             if word is None:
                 word = Word(
                     key_of(tokens, self._lexicon, value),
                     Kind.ADJECTIVE if self._is_state(root) else kind_of(tokens, value, root),
-                    self._role(root),
+                    role,
                     is_definite=is_definite(root),
                     value=value,
                     lemma=base_form(root),
@@ -201,7 +202,6 @@ class _Clause:
                 is_known = False
             head, link = self._link(root, place, tokens)
             start, end = tokens[0].idx, tokens[-1].idx + len(tokens[-1])
-            role = self._role(root)
             words.append(replace(word, role=role, head=head, link=link, start=start, end=end))
         return words, is_known
 

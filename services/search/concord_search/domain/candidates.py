@@ -16,10 +16,12 @@ class Neighbour:
     """The turn before or after each candidate in its session; every array has shape (n,).
 
     `fusion`: its score as in `Candidates`, 0 if no branch found it; `asks`: it is a question.
+    `items`: the index's own names, empty where there is none.
     """
 
     fusion: Floats
     asks: Bools
+    items: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Candidates:
 
 _NO_FLOATS, _NO_INTS = np.zeros(0), np.zeros(0, dtype=np.int64)
 _NO_BOOLS = np.zeros(0, dtype=np.bool_)
-_NOBODY = Neighbour(_NO_FLOATS, _NO_BOOLS)
+_NOBODY = Neighbour(_NO_FLOATS, _NO_BOOLS, ())
 NO_CANDIDATES = Candidates(
     items=(),
     seqs=_NO_INTS,

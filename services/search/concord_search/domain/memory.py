@@ -77,6 +77,8 @@ class MemoryState:
     role: int = 0
     origin: int = 0
     facts: tuple[Triple, ...] = ()
+    amendments: tuple[str, ...] = ()
+    """The ids of what amends it."""
 
     @property
     def held_until(self) -> Micros:

@@ -162,6 +162,12 @@ class Graph(Feed, Protocol):
         """The constitutive statements at a node, by text, at most 50; None for an unknown node."""
         ...
 
+    async def facts(
+        self, space: str, subject: str, relation: str, as_of: AsOf = PRESENT
+    ) -> Sequence[Statement]:
+        """The values of a relation of a node, by its name, at most 20; none of an unknown node."""
+        ...
+
     async def items_at(self, space: str, node: str, as_of: AsOf = PRESENT) -> frozenset[str]:
         """The ids of what says something about a node, by name or id: the memories that state an
         edge at it or are the other end of one, and its constitutive edges.

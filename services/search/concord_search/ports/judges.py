@@ -60,3 +60,7 @@ class Judges(Protocol):
     ) -> Verdicts:
         """Judges at most 256 pairs, the first ones first, within so many seconds."""
         ...
+
+    async def unread(self, space: str) -> int | None:
+        """How many changed texts of a space the judges have not read yet; None: nobody knows."""
+        ...

@@ -68,6 +68,7 @@ def query(request: search_pb2.SearchRequest) -> SearchQuery:
             show_next=not request.stac.hide_next,
         ),
         as_of=as_of(request.as_of),
+        with_companions=request.pack_tokens > 0,
     )
 
 

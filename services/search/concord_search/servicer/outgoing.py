@@ -12,7 +12,7 @@ from concord_search.domain.confidence import Band
 from concord_search.domain.memory import Parked
 from concord_search.ports.embedder import EmbeddingModel
 from concord_search.ports.index import IndexState, Version
-from concord_search.servicer.provenance import context, provenance
+from concord_search.servicer.provenance import context, packed, provenance
 from concord_search.usecases.find_similar import SimilarAnswer
 from concord_search.usecases.index_status import Status
 from concord_search.usecases.integrative_search import IntegrativeAnswer, IntegrativeResult
@@ -45,7 +45,9 @@ def answer(
     )
     for each in found.results:
         _add_result(reply, each)
-    if request.include_context:
+    if request.pack_tokens:
+        reply.context = packed(reply.results, found.companions, request.pack_tokens)
+    elif request.include_context:
         reply.context = context(reply.results)
     return reply
 
@@ -222,6 +224,7 @@ def index_status(found: Status) -> search_pb2.GetIndexStatusResponse:
         unconfirmed_erasures=len(found.state.unconfirmed),
         versions=[index_version(role, each) for role, each in found.versions.items()],
         models=[embedding_model(each) for each in found.models],
+        unread_texts=found.unread,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from concord_search.ports.embedder import EmbeddingModel
 from concord_search.ports.index import IndexState, Version
+from concord_search.ports.judges import Judges
 from concord_search.usecases.follow import FOLLOW_SPACE
 from concord_search.usecases.space_follower import FollowerContext
 
@@ -13,7 +14,8 @@ from concord_search.usecases.space_follower import FollowerContext
 class Status:
     """The state of one space's index, and of the feed behind it.
 
-    `versions`: the existing ones; `models`: those that this server can embed with.
+    `versions`: the existing ones; `models`: those that this server can embed with; `unread`: how
+    many changed texts the judges have not read yet, None if nobody knows.
     """
 
     state: IndexState
@@ -21,13 +23,17 @@ class Status:
     following: bool
     versions: Mapping[Version, IndexState]
     models: Sequence[EmbeddingModel]
+    unread: int | None
 
 
 class IndexStatus:
-    """The index-status use case. `context`: the followers', whose state it is."""
+    """The index-status use case. `context`: the followers', whose state it is.
 
-    def __init__(self, context: FollowerContext) -> None:
-        self._context = context
+    `judges` is None if search has no dissonance service to ask.
+    """
+
+    def __init__(self, context: FollowerContext, judges: Judges | None) -> None:
+        self._context, self._judges = context, judges
 
     async def __call__(self, space: str) -> Status:
         """Answers for a space; zeros for one without memories."""
@@ -38,4 +44,5 @@ class IndexStatus:
         state = found.get(Version.SERVING, none)
         head = max(context.progress.of(space).head_seq, state.applied_seq)
         follows = context.progress.keeps_up and not context.background.fails(FOLLOW_SPACE, space)
-        return Status(state, head, follows, found, context.embedders.models)
+        unread = await self._judges.unread(space) if self._judges else None
+        return Status(state, head, follows, found, context.embedders.models, unread)

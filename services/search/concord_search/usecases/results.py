@@ -42,6 +42,10 @@ class Result:
     certainty: Certainty
     stated: Triple | None = None
     """The fact of the memory that shares words with the query."""
+    question_before: str = ""
+    answer_after: str = ""
+    """The index's own names of the question that it follows, and of the turn that follows it as a
+    question."""
     conflicts: tuple[OpenConflict, ...] = ()
 
 
@@ -67,7 +71,7 @@ def explained(ranked: Ranked, shown: Sequence[tuple[int, Hydrated]]) -> list[Res
 
 def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Result:
     found, question = ranked.ranking.found, ranked.question
-    breakdown = ranked.ranking.breakdown(row)
+    breakdown, talk = ranked.ranking.breakdown(row), found.talk
     stated = matched(memory.state.facts, question.concepts)
     context = explanation.Context(
         memory=memory.state,
@@ -88,6 +92,8 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
         relevance_reason=explanation.relevance_reason(breakdown, context),
         certainty=sure if memory.state.current_at(question.scope.valid) else _NOT_IN_FORCE,
         stated=stated,
+        question_before=talk.before.items[row] if talk.before.asks[row] else "",
+        answer_after=talk.after.items[row] if talk.asks[row] else "",
     )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from concord_concepts import extract, normalise
 
@@ -17,6 +18,13 @@ from concord_search.ports.graph import Hydrated
 from concord_search.ports.index import Question
 from concord_search.ports.records import Recall
 from concord_search.usecases.advice import Advice, advice
+from concord_search.usecases.companions import (
+    MOST_MEMORIES,
+    Companions,
+    memories_beside,
+    named,
+    sister_facts,
+)
 from concord_search.usecases.locate_filter import located
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.results import (
@@ -56,6 +64,7 @@ class SearchQuery:
     principal: str = ""
     stac: StacOptions = field(default_factory=StacOptions)
     as_of: AsOf = PRESENT
+    with_companions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +73,7 @@ class SearchAnswer:
 
     `epoch` and `applied_seq`: the last change in the index, which is incomplete while its disk has
     no room. `query_id` names the search in the recall log; empty if it only peeked.
+    `companions`: of each result, if asked for.
     """
 
     results: Sequence[Result]
@@ -74,6 +84,7 @@ class SearchAnswer:
     applied_seq: int
     is_incomplete: bool
     query_id: str
+    companions: Sequence[Companions] = ()
 
 
 class Search:
@@ -98,7 +109,10 @@ class Search:
         if not results:
             self._context.progress.demand_following("nothing matches")
         query_id = "" if query.peek else self._context.new_id()
-        logged = [each.memory.state.id for each in results if each.memory.is_logged]
+        companions = await self._companions(space, query, question.scope, results)
+        beside = (memory for each in companions for _, memory in each.memories)
+        returned = (*(each.memory for each in results), *beside)
+        logged = list(dict.fromkeys(each.state.id for each in returned if each.is_logged))
         shown = await with_conflicts(self._context.graph, space, results, query.as_of)
         await self.recall(space, Recall(query_id, query.principal, query.session_id, logged))
         followed = self._context.progress.of(space)
@@ -112,7 +126,32 @@ class Search:
             epoch=followed.epoch,
             applied_seq=followed.applied_seq,
             query_id=query_id,
+            companions=companions,
         )
+
+    async def _companions(
+        self, space: str, query: SearchQuery, scope: Scope, results: Sequence[Result]
+    ) -> Sequence[Companions]:
+        """What stands beside each result; nothing is looked up unless it was asked for."""
+        if not query.with_companions:
+            return ()
+        context = self._context
+        id_of = partial(context.index.id_of, space)
+        parts = [list(named(*each, id_of)) for each in enumerate(results)]
+        there = {each.memory.state.id for each in results}
+        names = dict.fromkeys(name for some in parts for name, _ in some if name not in there)
+        read, facts = await asyncio.gather(
+            context.graph.current(
+                space,
+                list(names)[:MOST_MEMORIES],
+                count_as_read=not query.peek,
+                session_id=query.session_id,
+                as_of=query.as_of,
+            ),
+            sister_facts(context.graph, space, results, scope),
+        )
+        beside = memories_beside(parts, [*read, *(each.memory for each in results)], scope)
+        return list(map(Companions, beside, facts))
 
     async def recall(self, space: str, recall: Recall) -> None:
         """Reports the returned memories to graph's recall log; a search that only peeked has none.

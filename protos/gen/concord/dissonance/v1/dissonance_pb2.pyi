@@ -290,7 +290,8 @@ class Coverage(_message.Message):
 
     @_builtins.property
     def skipped(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """Pairs or statements that were not looked at, by reason, e.g. "SEARCH_UNAVAILABLE". Of memories that are episodic:
+        """Pairs or statements that were not looked at, by reason, e.g. "SEARCH_UNAVAILABLE", or
+        "PARSER_MISSING" (English texts, without the parser's files: the check is degraded). Of memories that are episodic:
         "TURN", "JOURNAL", "DATED_NOTE" (a date names it) or "LOG"; the facts that these state are compared all the same.
         """
 
@@ -1361,7 +1362,9 @@ class Amendment(_message.Message):
     change: _builtins.str
     """What changed, e.g. "40,000" became "45,000"."""
     proposal_number: _builtins.int
-    """The number of the proposal of AMENDS; 0 when there is none, such as in a space without genesis."""
+    """The number of the proposal of AMENDS; 0 when there is none, such as in a space without genesis, or while five
+    others wait.
+    """
     def __init__(
         self,
         *,
@@ -1619,6 +1622,12 @@ class ListJudgesResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     JUDGES_FIELD_NUMBER: _builtins.int
+    UNREAD_TEXTS_FIELD_NUMBER: _builtins.int
+    unread_texts: _builtins.int
+    """How many changed texts of the space are not read yet, as far as their changes were heard of. A check reads
+    them itself. Turns and journals, which no check reads, count until they were looked at. Absent while it is
+    not known, such as right after a start.
+    """
     @_builtins.property
     def judges(self) -> _containers.RepeatedCompositeFieldContainer[Global___JudgeStatus]:
         """In the order in which they are asked."""
@@ -1627,12 +1636,15 @@ class ListJudgesResponse(_message.Message):
         self,
         *,
         judges: _abc.Iterable[Global___JudgeStatus] | None = ...,
+        unread_texts: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_unread_texts", b"_unread_texts", "unread_texts", b"unread_texts"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["judges", b"judges"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_unread_texts", b"_unread_texts", "judges", b"judges", "unread_texts", b"unread_texts"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__unread_texts: _TypeAlias = _typing.Literal["unread_texts"]  # noqa: Y015
+    _WhichOneofArgType__unread_texts: _TypeAlias = _typing.Literal["_unread_texts", b"_unread_texts"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__unread_texts) -> _WhichOneofReturnType__unread_texts | None: ...
 
 Global___ListJudgesResponse: _TypeAlias = ListJudgesResponse  # noqa: Y015
 

@@ -167,7 +167,8 @@ class DissonanceServiceServicer:
 
     def SuggestAmendments(self, request, context):
         """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
-        once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
+        once. Of a space's suggestions five wait at most; later ones come up as these are decided or expire. It happens
+        by itself after a write, but not after an import.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -182,7 +183,7 @@ class DissonanceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListJudges(self, request, context):
-        """Says which judges are configured and whether each answers.
+        """Says which judges are configured, whether each answers, and how many texts they have not read yet.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -66,14 +66,15 @@ class DissonanceServiceStub:
     """
     SuggestAmendments: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.SuggestAmendmentsRequest, _dissonance_pb2.SuggestAmendmentsResponse]
     """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
-    once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
+    once. Of a space's suggestions five wait at most; later ones come up as these are decided or expire. It happens
+    by itself after a write, but not after an import.
     """
     ExtractFacts: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.ExtractFactsRequest, _dissonance_pb2.ExtractFactsResponse]
     """Takes the facts that texts state, as candidates with the words that state each, and stores nothing: the caller
     writes those that it wants. What a sentence asks, plans, supposes, denies or orders is no fact.
     """
     ListJudges: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.ListJudgesRequest, _dissonance_pb2.ListJudgesResponse]
-    """Says which judges are configured and whether each answers."""
+    """Says which judges are configured, whether each answers, and how many texts they have not read yet."""
 
 @_typing.type_check_only
 class DissonanceServiceAsyncStub(DissonanceServiceStub):
@@ -113,14 +114,15 @@ class DissonanceServiceAsyncStub(DissonanceServiceStub):
     """
     SuggestAmendments: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.SuggestAmendmentsRequest, _dissonance_pb2.SuggestAmendmentsResponse]  # type: ignore[assignment]
     """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
-    once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
+    once. Of a space's suggestions five wait at most; later ones come up as these are decided or expire. It happens
+    by itself after a write, but not after an import.
     """
     ExtractFacts: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.ExtractFactsRequest, _dissonance_pb2.ExtractFactsResponse]  # type: ignore[assignment]
     """Takes the facts that texts state, as candidates with the words that state each, and stores nothing: the caller
     writes those that it wants. What a sentence asks, plans, supposes, denies or orders is no fact.
     """
     ListJudges: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.ListJudgesRequest, _dissonance_pb2.ListJudgesResponse]  # type: ignore[assignment]
-    """Says which judges are configured and whether each answers."""
+    """Says which judges are configured, whether each answers, and how many texts they have not read yet."""
 
 class DissonanceServiceServicer(metaclass=_abc_1.ABCMeta):
     """Finds pairs of statements that disagree, judges them, and records what it found as conflicts in graph. It
@@ -211,7 +213,8 @@ class DissonanceServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_dissonance_pb2.SuggestAmendmentsResponse, _abc.Awaitable[_dissonance_pb2.SuggestAmendmentsResponse]]:
         """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
-        once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
+        once. Of a space's suggestions five wait at most; later ones come up as these are decided or expire. It happens
+        by itself after a write, but not after an import.
         """
 
     @_abc_1.abstractmethod
@@ -230,6 +233,6 @@ class DissonanceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _dissonance_pb2.ListJudgesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_dissonance_pb2.ListJudgesResponse, _abc.Awaitable[_dissonance_pb2.ListJudgesResponse]]:
-        """Says which judges are configured and whether each answers."""
+        """Says which judges are configured, whether each answers, and how many texts they have not read yet."""
 
 def add_DissonanceServiceServicer_to_server(servicer: DissonanceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1193,25 +1193,33 @@ Global___DismissConflictsResponse: _TypeAlias = DismissConflictsResponse  # noqa
 
 @_typing.final
 class EndFormerFindingsRequest(_message.Message):
-    """Asks for findings of former judges to be ended."""
+    """Asks for findings to be ended."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     JUDGES_VERSION_FIELD_NUMBER: _builtins.int
+    CONFLICT_IDS_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     judges_version: _builtins.int
     """The version of the judges of now: findings of text with a smaller one end."""
+    @_builtins.property
+    def conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Findings that the judges of now do not find any more. Of these end those of which a side has another version
+        than the judged one, or is gone; what else is named stays as it is.
+        """
+
     def __init__(
         self,
         *,
         request_id: _builtins.str = ...,
         judges_version: _builtins.int | None = ...,
+        conflict_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_judges_version", b"_judges_version", "judges_version", b"judges_version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_judges_version", b"_judges_version", "judges_version", b"judges_version", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_judges_version", b"_judges_version", "conflict_ids", b"conflict_ids", "judges_version", b"judges_version", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__judges_version: _TypeAlias = _typing.Literal["judges_version"]  # noqa: Y015
     _WhichOneofArgType__judges_version: _TypeAlias = _typing.Literal["_judges_version", b"_judges_version"]  # noqa: Y015

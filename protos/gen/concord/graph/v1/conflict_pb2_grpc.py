@@ -157,8 +157,8 @@ class ConflictServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def EndFormerFindings(self, request, context):
-        """Ends the findings of text that former judges recorded and nobody has reviewed, for dissonance; at most 500 at once.
-        An ended conflict is no longer read, except as of before; judges of now may find its pair anew.
+        """Ends findings of text that nobody has reviewed, for dissonance: those of former judges, and those that judges
+        of now no longer find, as the words have changed; at most 500 at once. An ended conflict is no longer read, except as of before; judges of now may find its pair anew.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

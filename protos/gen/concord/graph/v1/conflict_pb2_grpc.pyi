@@ -60,8 +60,8 @@ class ConflictServiceStub:
     group, at most 500 at once: all or nothing. Each is dismissed as by a review, and reopened alone.
     """
     EndFormerFindings: _grpc.UnaryUnaryMultiCallable[_conflict_pb2.EndFormerFindingsRequest, _conflict_pb2.EndFormerFindingsResponse]
-    """Ends the findings of text that former judges recorded and nobody has reviewed, for dissonance; at most 500 at once.
-    An ended conflict is no longer read, except as of before; judges of now may find its pair anew.
+    """Ends findings of text that nobody has reviewed, for dissonance: those of former judges, and those that judges
+    of now no longer find, as the words have changed; at most 500 at once. An ended conflict is no longer read, except as of before; judges of now may find its pair anew.
     """
     GetCheckSettings: _grpc.UnaryUnaryMultiCallable[_conflict_pb2.GetCheckSettingsRequest, _conflict_pb2.GetCheckSettingsResponse]
     """Reads what the space lets checks record by themselves."""
@@ -100,8 +100,8 @@ class ConflictServiceAsyncStub(ConflictServiceStub):
     group, at most 500 at once: all or nothing. Each is dismissed as by a review, and reopened alone.
     """
     EndFormerFindings: _aio.UnaryUnaryMultiCallable[_conflict_pb2.EndFormerFindingsRequest, _conflict_pb2.EndFormerFindingsResponse]  # type: ignore[assignment]
-    """Ends the findings of text that former judges recorded and nobody has reviewed, for dissonance; at most 500 at once.
-    An ended conflict is no longer read, except as of before; judges of now may find its pair anew.
+    """Ends findings of text that nobody has reviewed, for dissonance: those of former judges, and those that judges
+    of now no longer find, as the words have changed; at most 500 at once. An ended conflict is no longer read, except as of before; judges of now may find its pair anew.
     """
     GetCheckSettings: _aio.UnaryUnaryMultiCallable[_conflict_pb2.GetCheckSettingsRequest, _conflict_pb2.GetCheckSettingsResponse]  # type: ignore[assignment]
     """Reads what the space lets checks record by themselves."""
@@ -185,8 +185,8 @@ class ConflictServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _conflict_pb2.EndFormerFindingsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_conflict_pb2.EndFormerFindingsResponse, _abc.Awaitable[_conflict_pb2.EndFormerFindingsResponse]]:
-        """Ends the findings of text that former judges recorded and nobody has reviewed, for dissonance; at most 500 at once.
-        An ended conflict is no longer read, except as of before; judges of now may find its pair anew.
+        """Ends findings of text that nobody has reviewed, for dissonance: those of former judges, and those that judges
+        of now no longer find, as the words have changed; at most 500 at once. An ended conflict is no longer read, except as of before; judges of now may find its pair anew.
         """
 
     @_abc_1.abstractmethod

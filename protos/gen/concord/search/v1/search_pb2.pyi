@@ -226,6 +226,7 @@ class SearchRequest(_message.Message):
     AS_OF_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
     INCLUDE_CONTEXT_FIELD_NUMBER: _builtins.int
+    PACK_TOKENS_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The text to search for, 1 to 2,000 characters."""
     domain: _builtins.str
@@ -244,6 +245,12 @@ class SearchRequest(_message.Message):
     """The session that this search belongs to; empty = none. Its results count as read together in it."""
     include_context: _builtins.bool
     """True to get the results as one text, too."""
+    pack_tokens: _builtins.int
+    """More than 0: the text is of at most so many tokens, counted as 3 bytes each, and holds beside the results what
+    makes them usable: the question before an answer, the answer after a question, what replaces or amends them,
+    and other current values of the relation that matched; the surest result first, nothing twice. What was added
+    counts as read and returned, too.
+    """
     @_builtins.property
     def filter(self) -> Global___SearchFilter:
         """Which memories may be results; absent = all."""
@@ -285,10 +292,11 @@ class SearchRequest(_message.Message):
         as_of: _type_pb2.AsOf | None = ...,
         session_id: _builtins.str = ...,
         include_context: _builtins.bool = ...,
+        pack_tokens: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "consistency", b"consistency", "filter", b"filter", "stac", b"stac"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "concepts", b"concepts", "consistency", b"consistency", "domain", b"domain", "filter", b"filter", "include_context", b"include_context", "min_score", b"min_score", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "query", b"query", "session_id", b"session_id", "stac", b"stac", "superseded", b"superseded"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "concepts", b"concepts", "consistency", b"consistency", "domain", b"domain", "filter", b"filter", "include_context", b"include_context", "min_score", b"min_score", "pack_tokens", b"pack_tokens", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "query", b"query", "session_id", b"session_id", "stac", b"stac", "superseded", b"superseded"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -506,7 +514,7 @@ class SearchResponse(_message.Message):
     query_id: _builtins.str
     """Names this search (UUIDv7) in the recall log of a space that keeps one; empty when the search peeked."""
     context: _builtins.str
-    """With `include_context`: the results as a text to paste into a prompt, in their order. Of each a line
+    """With `include_context` or `pack_tokens`: the results as a text to paste into a prompt, in their order. Of each a line
     "[memory:ID] provenance", what replaced or disputes it, and its content, each line of it indented by two
     spaces so that no content passes for such a line; at most 2,000 characters of each content.
     """
@@ -1349,6 +1357,7 @@ class GetIndexStatusResponse(_message.Message):
     UNCONFIRMED_ERASURES_FIELD_NUMBER: _builtins.int
     VERSIONS_FIELD_NUMBER: _builtins.int
     MODELS_FIELD_NUMBER: _builtins.int
+    UNREAD_TEXTS_FIELD_NUMBER: _builtins.int
     applied_seq: _builtins.int
     """The sequence number of the last applied change."""
     head_seq: _builtins.int
@@ -1362,6 +1371,10 @@ class GetIndexStatusResponse(_message.Message):
     unconfirmed_erasures: _builtins.int
     """How many erased memories no search finds any more, but have bytes left in the index's files: search has
     not confirmed their erasure yet.
+    """
+    unread_texts: _builtins.int
+    """How many changed texts dissonance has not read into frames yet; searches find them by their words all the
+    same. Absent when dissonance does not know or does not answer.
     """
     @_builtins.property
     def parked(self) -> _containers.RepeatedCompositeFieldContainer[Global___ParkedChange]:
@@ -1392,12 +1405,15 @@ class GetIndexStatusResponse(_message.Message):
         unconfirmed_erasures: _builtins.int = ...,
         versions: _abc.Iterable[Global___IndexVersion] | None = ...,
         models: _abc.Iterable[Global___EmbeddingModel] | None = ...,
+        unread_texts: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["model", b"model"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_unread_texts", b"_unread_texts", "model", b"model", "unread_texts", b"unread_texts"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_seq", b"applied_seq", "following", b"following", "head_seq", b"head_seq", "indexed_memories", b"indexed_memories", "model", b"model", "models", b"models", "parked", b"parked", "parked_changes", b"parked_changes", "unconfirmed_erasures", b"unconfirmed_erasures", "versions", b"versions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_unread_texts", b"_unread_texts", "applied_seq", b"applied_seq", "following", b"following", "head_seq", b"head_seq", "indexed_memories", b"indexed_memories", "model", b"model", "models", b"models", "parked", b"parked", "parked_changes", b"parked_changes", "unconfirmed_erasures", b"unconfirmed_erasures", "unread_texts", b"unread_texts", "versions", b"versions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__unread_texts: _TypeAlias = _typing.Literal["unread_texts"]  # noqa: Y015
+    _WhichOneofArgType__unread_texts: _TypeAlias = _typing.Literal["_unread_texts", b"_unread_texts"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__unread_texts) -> _WhichOneofReturnType__unread_texts | None: ...
 
 Global___GetIndexStatusResponse: _TypeAlias = GetIndexStatusResponse  # noqa: Y015
 

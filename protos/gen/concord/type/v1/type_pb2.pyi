@@ -940,7 +940,7 @@ class Fact(_message.Message):
     extracted: _builtins.bool
     """True when a program took it from the text, and nobody stated or confirmed it. An edge that only such facts
     state ends no value of a functional relation; whoever states the triple confirms it. Never in a constitutive
-    memory (FIELD_INVALID).
+    memory (FIELD_INVALID). It goes when the memory's content is updated, unless the update names the facts.
     """
     @_builtins.property
     def properties(self) -> _struct_pb2.Struct:

@@ -19,6 +19,7 @@ from concord_models.budget import Budget
 from tokenizers import Tokenizer
 
 from concord_dissonance.domain.errors import JudgeUnavailable
+from concord_dissonance.domain.shown import as_sentence
 from concord_dissonance.domain.sides import Side
 from concord_dissonance.domain.verdicts import (
     Abstained,
@@ -69,7 +70,7 @@ class OnnxNli:
     async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
         """Judge two texts; takes nothing from the budget."""
         del budget
-        sure = await asyncio.to_thread(self._least, first.prose, second.prose)
+        sure = await asyncio.to_thread(self._least, as_sentence(first), as_sentence(second))
         if sure < SURE:
             return Abstention(Abstained.UNSURE)
         return Verdict(

@@ -11,7 +11,6 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from importlib import resources
 from typing import Annotated, Literal
 from weakref import WeakValueDictionary
@@ -23,6 +22,7 @@ from concord_reading.tokens import Span
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from concord_dissonance.domain.errors import JudgeUnavailable
+from concord_dissonance.domain.shown import shown
 from concord_dissonance.domain.sides import Side
 from concord_dissonance.domain.verdicts import (
     Abstained,
@@ -80,9 +80,9 @@ class OpenAiJudge:
         """
         if len(first.text) + len(second.text) > MOST_CHARACTERS:
             return Abstention(Abstained.TOO_LONG)
-        shown = [json.dumps(_shown(each)) for each in (first, second)]
-        key = hashlib.sha256("\0".join(sorted(shown)).encode()).digest()
-        is_swapped = shown[0] > shown[1]
+        data = [json.dumps(shown(each)) for each in (first, second)]
+        key = hashlib.sha256("\0".join(sorted(data)).encode()).digest()
+        is_swapped = data[0] > data[1]
         async with self._asking.setdefault(key, asyncio.Lock()):
             known = self._known.get(key)
             if known is not None:
@@ -116,28 +116,12 @@ class OpenAiJudge:
         return answer.value
 
     def _question(self, first: Side, second: Side) -> Question[_Said]:
-        data = {"first": _shown(first), "second": _shown(second)}
+        data = {"first": shown(first), "second": shown(second)}
         return Question(self._prompt, data, _Said, MOST_TOKENS)
 
 
 def _turned(said: Verdict | Abstention) -> Verdict | Abstention:
     return said.swapped() if isinstance(said, Verdict) else said
-
-
-def _shown(side: Side) -> dict[str, str]:
-    times = {
-        "recorded": side.written or None,
-        "stated_from": side.valid_from,
-        "stated_until": side.valid_until,
-    }
-    said = {"text": side.prose, "kind": side.kind.value}
-    if side.sources:
-        said["speaker"] = ", ".join(sorted(side.sources))
-    return said | {
-        name: datetime.fromtimestamp(time / 1e6, UTC).isoformat()
-        for name, time in times.items()
-        if time is not None
-    }
 
 
 def _is_same_of_both(forward: Verdict, backward: Verdict | Abstention) -> bool:

@@ -1,16 +1,17 @@
 """Sketches in a file of SQLite of this process's own; without a path in a temporary one."""
 
+import fcntl
 import json
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
 from concord_chassis.observe.log import Logger
 from concord_chassis.server.workers import Workers
 
+from concord_dissonance.domain.errors import SketchesUnusable
 from concord_dissonance.ports.feed import Position
 from concord_dissonance.ports.sketches import Row
 
@@ -28,12 +29,21 @@ _OF_IDS = "space = ? AND id IN (SELECT value FROM json_each(?))"
 
 
 class SqliteSketches:
-    """The store. It opens its file at the first use, and makes a file anew that it cannot read."""
+    """The store. It makes a file anew that it cannot read.
+
+    The file is of one process: another one would take this one's place in the feed for its own, and
+    keep sketches of what was erased meanwhile. A lock on it holds others off.
+    """
 
     def __init__(self, path: Path | None, log: Logger) -> None:
         self._path, self._log = path, log
         self._thread = Workers(1, "sketches")
         self._db: sqlite3.Connection | None = None
+        self._lock: int | None = None
+
+    async def open(self) -> None:
+        """Open the file, which the first use does otherwise. Raises `SketchesUnusable`."""
+        await self._thread.run(self._opened)
 
     async def get(self, space: str, ids: Collection[str]) -> Mapping[str, tuple[bytes, bytes]]:
         def work(db: sqlite3.Connection) -> dict[str, tuple[bytes, bytes]]:
@@ -101,7 +111,7 @@ class SqliteSketches:
         try:
             with self._opened() as db:
                 return work(db)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, SketchesUnusable) as error:
             self._log.warning("sketches are not kept", reason=str(error))
             self._close()
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
@@ -111,8 +121,7 @@ class SqliteSketches:
     def _opened(self) -> sqlite3.Connection:
         if self._db is None:
             if self._path is not None:
-                with suppress(FileExistsError):
-                    os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+                self._lock = self._locked(self._path)
             db = sqlite3.connect(self._path or "", check_same_thread=False)
             self._db = db
             for pragma in ("journal_mode = delete", "synchronous = NORMAL", "secure_delete = ON"):
@@ -120,10 +129,28 @@ class SqliteSketches:
             db.executescript(_TABLES)
         return self._db
 
+    def _locked(self, path: Path) -> int:
+        try:
+            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise SketchesUnusable(f"DISSONANCE_SKETCHES_PATH: {error}") from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(lock)
+            reason = (
+                f"{path} is another process's: each needs a DISSONANCE_SKETCHES_PATH of its own"
+            )
+            raise SketchesUnusable(reason) from error
+        return lock
+
     def _close(self) -> None:
         if self._db is not None:
             self._db.close()
             self._db = None
+        if self._lock is not None:  # last: closing it ends SQLite's own locks, too
+            os.close(self._lock)
+            self._lock = None
 
     def _remove(self) -> None:
         if self._path is not None:

@@ -233,12 +233,13 @@ class GraphClient:
         found = await self._conflicts_in(space, (), item_ids)
         return {messages.versions(each): each.state for each in found}
 
-    async def end_former_findings(self, space: str) -> None:
-        """Ends what former judges found in texts and nobody has reviewed."""
+    async def end_former_findings(self, space: str, not_found: Sequence[str] = ()) -> None:
+        """Ends what former judges found in texts and nobody has reviewed, and at most 500 findings
+        of former words that were not found again."""
         is_complete = False
         while not is_complete:
             request = conflict_pb2.EndFormerFindingsRequest(
-                request_id=uuid4().hex, judges_version=JUDGES
+                request_id=uuid4().hex, judges_version=JUDGES, conflict_ids=not_found
             )
             reply = await self._call(space, self._conflicts.EndFormerFindings, request)
             is_complete = reply.is_complete

@@ -71,7 +71,7 @@ class FeedClient:
             kinds = {change.item_kind for change in message.changes}
             conflicts = type_pb2.ITEM_KIND_CONFLICT in kinds
             triggers = any(map(messages.triggers, message.changes))
-            texts = any(map(_is_of_text, message.changes))
+            texts = {each.item_id for each in message.changes if _is_of_text(each)}
             if conflicts or triggers or texts:
                 yield Heard(message.space, conflicts, triggers, texts)
 

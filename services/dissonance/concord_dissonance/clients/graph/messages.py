@@ -84,6 +84,7 @@ def of_memory(memory: type_pb2.Memory) -> Statement:
         valid_until=stated(memory, "valid_until"),
         written=micros(memory.create_time),
         sources=frozenset(each.speaker or each.file for each in memory.sources) - {""},
+        speakers=frozenset(each.speaker for each in memory.sources) - {""},
         concepts=frozenset(memory.concepts),
         domain=memory.domain,
         scope=_scope(memory.properties),

@@ -7,7 +7,7 @@ the same thing. Claims differ by an amount, by a date, or by what they allow, re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -15,14 +15,25 @@ from functools import cached_property
 from concord_reading.frame import Frame, Kind, Mood, Role
 from concord_reading.quantities import Date, Quantity
 
-from concord_dissonance.domain.dialectic.questions import NOUNS, Question, Read, share
+from concord_dissonance.domain.dialectic.numerals import in_figures
+from concord_dissonance.domain.dialectic.questions import (
+    NOUNS,
+    Question,
+    Read,
+    are_akin,
+    plain,
+    share,
+)
 from concord_dissonance.domain.judges.opposites import antonyms
 
 _TO_DO = re.compile(r"\b(?i:ist|sind|hat|haben)\b.*\b(?:zu\s+\w+e[rl]?n|\w{2,}zu\w{3,}e[rl]?n)\b")
 """What is to be done in German: "ist anzuzeigen", "hat zu räumen"."""
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
+_A_NOUN = re.compile(r"\b(?:an?|one|eine?[nmrs]?)\s+(?P<noun>[^\W\d_]+)", re.IGNORECASE)
 _MONTH = 365.2425 / 12 * 86_400
 _ROUNDING = 0.001
+_NEAR = 7
+"""Words before and of an amount that can bound it."""
 MAIN = frozenset({Mood.ASSERTED, Mood.ASKED, Mood.PLANNED, Mood.ORDERED})
 
 
@@ -85,6 +96,18 @@ class Answer(Read):
     """As it is written."""
 
     @cached_property
+    def figures(self) -> str:
+        """Its text with numbers in figures, also the "a" of what its question counts."""
+        counted = self.question.counted
+
+        def one(found: re.Match[str]) -> str:
+            is_counted = are_akin(self.words.stem(found["noun"].casefold()), counted)
+            return f"1 {found['noun']}" if is_counted else found.group()
+
+        text = in_figures(self.text, self.language)
+        return _A_NOUN.sub(one, text) if counted else text
+
+    @cached_property
     def amounts(self) -> list[tuple[Amount, Frame]]:
         """The amounts that its main clauses name."""
         return [(each, frame) for frame in self.frames for each in self._amounts(frame)]
@@ -103,9 +126,22 @@ class Answer(Read):
 
     @cached_property
     def stance(self) -> Stance | None:
-        """What its first clause that takes a stance does; None: none does."""
+        """What its first clause that takes a stance does; None: none does.
+
+        Yes to whether one has to requires, and no frees; yes to whether one may allows.
+        """
         found = (self._stance(frame) for frame in self.frames)
-        return next((each for each in found if each is not None), None)
+        stance = next((each for each in found if each is not None), None)
+        return self._meant.get(stance, stance) if stance else None
+
+    @property
+    def _meant(self) -> Mapping[Stance, Stance]:
+        """What yes and no mean by what the question asks."""
+        if self.question.asks_leave:
+            return {Stance.AFFIRMS: Stance.ALLOWS, Stance.DENIES: Stance.FORBIDS}
+        if self.question.asks_duty:
+            return {Stance.AFFIRMS: Stance.REQUIRES, Stance.DENIES: Stance.FREES}
+        return {}
 
     @cached_property
     def topic(self) -> frozenset[str]:
@@ -141,7 +177,13 @@ class Answer(Read):
     @cached_property
     def others(self) -> frozenset[str]:
         """The names and nouns that its question does not name, and that are no holder's title."""
-        words = (w for frame in self.frames for w in frame.words if w.kind in NOUNS)
+        words = (
+            word
+            for frame in self.frames
+            for word in frame.words
+            if word.kind in NOUNS
+            and not self.phrases.has("duty", self.figures[word.start : word.end])
+        )
         parts = (
             self.words.stem(part) for w in words if w.value is None for part in [w.key.split()[-1]]
         )
@@ -150,6 +192,23 @@ class Answer(Read):
             for part in parts
             if not share([part], self.question.content) and not self.phrases.has("title", part)
         )
+
+    @cached_property
+    def _circumstances(self) -> frozenset[str]:
+        """The folded words of its circumstances, which a reading can take for its subject."""
+        named = self.phrases.circumstances(self.text)
+        return frozenset(word.strip(",") for each in named for word in each.split())
+
+    @cached_property
+    def places(self) -> frozenset[str]:
+        """The stems of the places, and other circumstances, that it names and its question not."""
+        named = " ".join(self.phrases.circumstances(self.claim))
+        return frozenset(Read(named, self.language).content - self.question.content)
+
+    @cached_property
+    def is_sole(self) -> bool:
+        """Whether it says that it holds of what it names alone."""
+        return self.phrases.has("only", self.claim)
 
     @cached_property
     def objects(self) -> bool:
@@ -178,12 +237,20 @@ class Answer(Read):
     def subject(self, frame: Frame) -> frozenset[str]:
         """Return the stems of a frame's subject that its question does not name.
 
-        A rule that says so is none: "the guideline of 2003 advises".
+        A rule that says so is none, nor is who tells or sets a value: "the guideline of 2003
+        advises", "the council has fixed the fee".
         """
+        text = self._text_of(frame)
+        is_set = self.phrases.has("sets", text) and share(
+            self.stems_of(frame, Role.COMPLEMENT), self.question.content
+        )
+        if is_set or self.phrases.has("tells", text):
+            return frozenset()
         return frozenset(
             token.stem
             for token in self.tokens_of(frame, Role.SUBJECT)
             if not _YEAR.fullmatch(token.word)
+            and token.word not in self._circumstances
             and not share([token.stem], self.question.content)
             and not any(
                 self.phrases.has(name, token.word) for name in ("attribute", "rule", "adds")
@@ -219,10 +286,11 @@ class Answer(Read):
                 unit = self._stem_at(following.start) if near and following is not None else ""
                 if word.role is Role.SUBJECT and not unit:  # "Room 3" is a name
                     continue
-                unit = unit or self.question.counted
+                counted = self.question.counted
+                unit = counted if not unit or (counted and are_akin(unit, counted)) else unit
             elif unit == "months":
                 unit, size = "time", size * _MONTH
-            before = self.figures[end : word.end]
+            before = " ".join(self.figures[end : word.end].split()[-_NEAR:])
             bounds = self.phrases.has("at least", before), self.phrases.has("at most", before)
             if frame.is_denied:  # "must not weigh more than"
                 bounds = bounds[::-1]
@@ -239,9 +307,17 @@ class Answer(Read):
         text = self._text_of(frame)
         if frame.quantifier in ("some", "most") or self.phrases.has("only", text):
             return None
-        stems = self.stems_of(frame)
-        if (found := self._affirmed(frame, stems)) is not None:
-            return found
+        asks_norm = self.question.asks_leave or self.question.asks_duty
+        if self.question.asks_duty and self.phrases.has("advises", text):
+            return None
+        if self.phrases.has("can be", text) and self.phrases.has("requires", text):
+            return None  # "may require a permit"
+        said = self._affirmed(frame, self.stems_of(frame))
+        ruled = self._ruled(frame, text)
+        return ruled or said if asks_norm else said or ruled
+
+    def _ruled(self, frame: Frame, text: str) -> Stance | None:
+        """Return what a frame requires, frees of, allows or forbids."""
         if frame.mood is Mood.SUPPOSED and not frame.is_denied and not self.question.asks_leave:
             return None
         if self.language == "de" and _TO_DO.search(text):
@@ -264,9 +340,10 @@ class Answer(Read):
 
     def _affirmed(self, frame: Frame, stems: Set[str]) -> Stance | None:
         """Return whether a frame says yes or no to what the question asks about its subject."""
-        asked = self.question.predicate
+        asked = plain(self.question.predicate)
         if not asked or self.question.is_evaluation:
             return None
+        stems = plain(stems)
         opposed = {
             other for one, other in antonyms(self.language) if one in asked and other in stems
         } | {each for each in asked if self.phrases.negated(each) & stems}

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from concord_dissonance.domain.dialectic.answers import Stance
 from concord_dissonance.domain.dialectic.exclusions import agree, differ
 from concord_dissonance.domain.dialectic.legal import UNION
 from concord_dissonance.domain.dialectic.phrases import PHRASES
@@ -121,7 +122,8 @@ def compare(one: Scoped, other: Scoped, rules: Rules) -> Clash | bool:
         told = zip(said[:2], one.views, other.views, strict=False)
         return any(_is_open(*each, rules) for each in told)
     if reason is not None:
-        scopeless = plain = reason is not Reason.DATE
+        scopeless = reason is not Reason.DATE
+        plain = True
         clashing.append(_verdict(reason))
     is_denial = clashing[0].reason in DENIALS
     may_differ = one.question.text or _are_apart(one, other) or _is_special(one, other)
@@ -140,7 +142,9 @@ def _can_both_hold(one: Scoped, other: Scoped) -> bool:
 
     How good something is differs by whom it is good for.
     """
-    if one.is_partial and other.is_partial:
+    if one.is_partial and (other.is_partial or other.is_of_most):
+        return True
+    if other.is_partial and one.is_of_most:
         return True
     if one.is_added or other.is_added:
         return True
@@ -178,7 +182,9 @@ def _is_overridden(one: Scoped, other: Scoped) -> bool:
     if None in (one.rank, other.rank) or one.rank == other.rank:
         return False
     stances = one.answer.stance, other.answer.stance
-    return UNION in (one.rank, other.rank) and None not in stances and stances[0] != stances[1]
+    if UNION not in (one.rank, other.rank) or None in stances:
+        return False
+    return stances[0] != stances[1] and {*stances} != {Stance.ALLOWS, Stance.REQUIRES}
 
 
 def regions_differ(one: Scoped, other: Scoped) -> bool:

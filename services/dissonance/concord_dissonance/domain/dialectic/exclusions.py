@@ -9,7 +9,7 @@ from concord_reading.frame import Frame, Role
 from concord_reading.quantities import Same, same_value
 
 from concord_dissonance.domain.dialectic.answers import MAIN, Amount, Answer, Stance
-from concord_dissonance.domain.dialectic.questions import share
+from concord_dissonance.domain.dialectic.questions import LEAST_PART, NOUNS, share
 from concord_dissonance.domain.verdicts import Reason
 
 _OPPOSED = frozenset(
@@ -24,12 +24,6 @@ _OPPOSED = frozenset(
 )
 
 
-_OPPOSED_DUTIES = frozenset(
-    {frozenset({Stance.AFFIRMS, Stance.FREES}), frozenset({Stance.DENIES, Stance.REQUIRES})}
-)
-"""Opposed where a question asks whether one has to."""
-
-
 def differ(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
     """Return by what two answers exclude each other; None: by nothing that is seen.
 
@@ -40,7 +34,8 @@ def differ(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
         return reason
     if _are_opposed(one, other):
         return Reason.NEGATION if _is_one_topic(one, other, is_apart=is_apart) else None
-    return _by_date(one, other) or _by_denial(one, other) or _by_holder(one, other)
+    found = _by_date(one, other) or _by_denial(one, other)
+    return found or _by_holder(one, other) or _by_place(one, other)
 
 
 def agree(one: Answer, other: Answer) -> bool:
@@ -54,9 +49,7 @@ def agree(one: Answer, other: Answer) -> bool:
 def _are_opposed(one: Answer, other: Answer) -> bool:
     if not (one.stance and other.stance):
         return False
-    stances, asked = frozenset({one.stance, other.stance}), one.question.text
-    asks_duty = any(one.phrases.has(name, asked) for name in ("obliges", "requires"))
-    return stances in _OPPOSED or (asks_duty and stances in _OPPOSED_DUTIES)
+    return frozenset({one.stance, other.stance}) in _OPPOSED
 
 
 def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
@@ -65,6 +58,12 @@ def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
             [(amount, frame) for amount, frame in each.amounts if amount.dimension == dimension]
             for each in (one, other)
         )
+        if is_apart and (both := {e.value for e, _ in mine} & {e.value for e, _ in yours}):
+            # "Hedges above 1.80 m" may be what both rules speak of.
+            mine, yours = (
+                [each for each in side if each[0].value not in both] or side
+                for side in (mine, yours)
+            )
         if not yours or not _are_disjoint(
             _plain(mine, one, is_apart=is_apart), _plain(yours, other, is_apart=is_apart)
         ):
@@ -74,10 +73,59 @@ def _by_amount(one: Answer, other: Answer, *, is_apart: bool) -> Reason | None:
             frozenset() if amount.is_subject else each.subject(frame)
             for each, (amount, frame) in ((one, mine[0]), (other, yours[0]))
         )
-        is_one_thing = is_apart or len({*subjects}) == 1
+        is_one_thing = is_apart or (len({*subjects}) == 1 and _are_of_one_kind(one, other))
+        if not dimension and _are_two(_objects(one, first), _objects(other, second)):
+            continue
         if is_one_thing and (one.question.text or _are_of_one_clause(one, other, first, second)):
             return Reason.QUANTITY if dimension else Reason.NUMBER
     return None
+
+
+def _objects(answer: Answer, frame: Frame) -> frozenset[str]:
+    """Return the nouns of a frame's complement that its question does not name."""
+    return frozenset(
+        word.key
+        for word in frame.words
+        if word.role is Role.COMPLEMENT
+        and word.kind in NOUNS
+        and word.key.isalpha()
+        and not share([word.key], answer.question.content)
+    )
+
+
+def _are_two(mine: frozenset[str], yours: frozenset[str]) -> bool:
+    return bool(mine and yours) and mine.isdisjoint(yours)
+
+
+def _are_of_one_kind(one: Answer, other: Answer) -> bool:
+    """Whether two claims name no two kinds of what is asked about: "Sportbecken", "Lehrbecken"."""
+    kinds = [
+        {
+            each
+            for each in answer.subjects - answer.question.content
+            if each.endswith(tuple(e for e in answer.question.content if len(e) >= LEAST_PART))
+        }
+        for answer in (one, other)
+    ]
+    return not all(kinds) or kinds[0] == kinds[1]
+
+
+def _are_of_two_cases(one: Answer, other: Answer) -> bool:
+    """Whether two claims say of what each says it, and differ: "the export of ivory"."""
+    cases = [
+        frozenset(
+            word.key
+            for frame in answer.frames
+            for word in frame.words
+            if word.link == "of"
+            and word.kind in NOUNS
+            and word.head >= 0
+            and share([frame.words[word.head].key], answer.question.content)
+            and not share([word.key], answer.question.content)
+        )
+        for answer in (one, other)
+    ]
+    return _are_two(*cases)
 
 
 def _plain(
@@ -108,12 +156,13 @@ def _are_of_one_clause(one: Answer, other: Answer, first: Frame, second: Frame) 
 
 
 def _by_date(one: Answer, other: Answer) -> Reason | None:
-    asks = one.phrases.has("asks date", one.question.text)
     for mine, first in one.dates:
         for yours, second in other.dates:
             if same_value(mine, yours) is not Same.NO:
                 return None
-            is_same = one.subject(first) == other.subject(second) if asks else False
+            is_same = (
+                one.subject(first) == other.subject(second) if one.question.asks_date else False
+            )
             if is_same or _are_of_one_clause(one, other, first, second):
                 return Reason.DATE
     return None
@@ -135,14 +184,29 @@ def _by_holder(one: Answer, other: Answer) -> Reason | None:
 
     Each says little else: who has other duties besides may share it.
     """
-    asked = one.question
-    if not (one.phrases.has("asks holder", asked.text) and one.phrases.has("duty", asked.text)):
+    asked, is_sole = one.question, one.is_sole or other.is_sole
+    if not one.phrases.has("asks holder", asked.text):
+        return None
+    if not (is_sole or one.phrases.has("duty", asked.text)):
         return None
     holders = [each.others for each in (one, other)]
     told = [share(each.content, asked.things) for each in (one, other)]
     if not all(told) or any(len(each) != 1 for each in holders):
         return None
     return Reason.TWO_VALUES if holders[0] != holders[1] else None
+
+
+def _by_place(one: Answer, other: Answer) -> Reason | None:
+    """Return TWO_VALUES if two claims name one place each of one thing that is asked for.
+
+    Many things can be in many places, unless one claim says that they are in one alone.
+    """
+    asked, is_sole = one.question, one.is_sole or other.is_sole
+    if not (asked.asks_place and (is_sole or one.phrases.has("asks of one", asked.text))):
+        return None
+    if not (one.asked() and other.asked() and one.places and other.places):
+        return None
+    return None if share(one.places, other.places) else Reason.TWO_VALUES
 
 
 def _is_one_topic(one: Answer, other: Answer, *, is_apart: bool) -> bool:
@@ -155,7 +219,7 @@ def _is_one_topic(one: Answer, other: Answer, *, is_apart: bool) -> bool:
         return True
     if is_apart and one.subjects & other.subjects:
         return True
-    if not one.question.text:
+    if not one.question.text or _are_of_two_cases(one, other):
         return False
     asked = one.asked(), other.asked()
     if is_apart or (Stance.REQUIRES not in stances and Stance.FREES not in stances):

@@ -107,7 +107,8 @@ def _rank(basis: str) -> int | None:
 
 def _class_of(basis: str, kind: str) -> str:
     """Return the first rank, or region, with a pattern for a word of the basis; else empty."""
-    words = [each.strip(".,;()") for each in basis.casefold().split()]
+    written = [each.strip(".,;()") for each in basis.split()]
+    words = written + [each.casefold() for each in written]
     for name, patterns in _classes(kind).items():
         if any(fnmatchcase(word, pattern) for word in words for pattern in patterns):
             return name

@@ -8,6 +8,16 @@ from concord_reading.lexicon import lexicon
 
 _WORD = re.compile(r"[^\W\d_]+")
 _HALF = re.compile(r"\s+and\s+a\s+half\b", re.IGNORECASE)
+_OFTEN = re.compile(
+    r"\b(?P<word>once|twice|[^\W\d_]+mal)\b(?=\s+(?:an?|per|each|every|pro|je|im|am|in)\b)",
+    re.IGNORECASE,
+)
+"""How often: "twice a year", "dreimal im Jahr"."""
+_BOUNDS = {
+    "en": {"not? more than": "at most", "not? (?:less|fewer) than": "at least"},
+    "de": {"nicht mehr als": "höchstens", "nicht weniger als": "mindestens"},
+}
+"""A bound that denies nothing."""
 _GAP = re.compile(r"[\s-]+")
 _HUNDRED, _THOUSAND = 100, 1000
 
@@ -15,9 +25,21 @@ _HUNDRED, _THOUSAND = 100, 1000
 def in_figures(text: str, language: str) -> str:
     """Return a text with its numbers of several words, or with a half, in figures.
 
-    Single words such as "four" stay.
+    Single words such as "four" stay. Bounds are told without a denial: "at most".
     """
-    return _german(text) if language == "de" else _english(text)
+    text = _german(text) if language == "de" else _english(text)
+    for denied, bound in _BOUNDS[language].items():
+        text = re.sub(rf"\b(?:{denied})\b", bound, text, flags=re.IGNORECASE)
+    return _OFTEN.sub(lambda found: _often(found["word"], language), text)
+
+
+def _often(word: str, language: str) -> str:
+    """Return "3 Mal" for "dreimal"; what is none stays."""
+    folded = word.casefold()
+    if language == "en":
+        return {"once": "1 times", "twice": "2 times"}.get(folded, word)
+    number = _compound(folded.removesuffix("mal")) if folded.endswith("mal") else None
+    return word if number is None else f"{number:g} Mal"
 
 
 def _english(text: str) -> str:

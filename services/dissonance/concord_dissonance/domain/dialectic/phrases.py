@@ -17,7 +17,7 @@ _DATE = (
     r"|(?:(?P<day>\d{1,2})\.?\s+)?(?:(?P<month>[^\W\d_]+)\s+)?(?P<year>(?:1[89]|20)\d\d)\b"
 )
 _UP_TO = (
-    r"(?:\s+(?!(?i:{ends}))(?:[^\s,.;]|(?<=\d)[.,](?=\d))+){{1,5}}?"
+    r"(?:\s+(?:the|an?|einem|einer|eine|einen))?(?:\s+(?!(?i:{ends}))(?:[^\s,.;]|(?<=\d)[.,](?=\d))+){{1,5}}?"
     r"(?:,|(?=[.;])|$|(?=\s+(?i:{ends})))"
 )
 """At most five words, up to an ending word or a pause."""
@@ -25,6 +25,8 @@ _UP_TO = (
 
 _UP_TO_VERB = r"\s+(?:[a-zäöüß]+\s+){0,3}[A-ZÄÖÜ][\w-]+(?=\s+[a-zäöüß]{2,}\s)"
 """Up to a German noun and the verb behind it: a phrase at the begin of a sentence."""
+_VERB_FIRST = r"^(?:Ist|Sind|Hat|Haben|Wird|Werden|Liegt|Liegen|Besteht|Bestehen|Fehlt)\s[^,.;?]+,"
+"""A German condition without "wenn": "Ist das Haus bewohnt, gilt …"."""
 _ABBREVIATED = 2
 """A name of so many letters or fewer is written in capitals: "US", "UK"."""
 
@@ -139,9 +141,9 @@ class Phrases:
         found = (self._times.search(text), self._versions.search(text))
         return any(each and each["before"] for each in found) or self.is_past(text)
 
-    def without_now_and_then(self, text: str) -> str:
-        """Return a text without the words that say that it holds now, or held once."""
-        return self._patterns["now and then"].sub(" ", text)
+    def without(self, name: str, text: str) -> str:
+        """Return a text without the phrases of a class."""
+        return self._patterns[name].sub(" ", text)
 
     def without_attribution(self, text: str) -> str:
         """Return a text without the author that it names for its claim."""
@@ -153,12 +155,23 @@ class Phrases:
         "Without exception" is none.
         """
         text = self._patterns["unconditional"].sub(" ", text)
-        found = (each.group().strip(" ,").casefold() for each in self._circumstances.finditer(text))
+        found = (
+            each.group().strip(" ,").casefold()
+            for each in self._circumstances.finditer(text)
+            if not self._is_said(each)
+        )
         return frozenset(found)
+
+    def _is_said(self, found: re.Match[str]) -> bool:
+        """Whether a phrase is all that its clause says of its subject: "the key is with Ann"."""
+        before, after = found.string[: found.start()], found.string[found.end() :]
+        last = before.split()[-1:]
+        is_last = re.match(r"[\s.;]*$|\s+(?:and|und)\b", after) is not None
+        return is_last and bool(last) and self.has("is", last[0])
 
     def without_circumstances(self, text: str) -> str:
         """Return a text without the circumstances that it names."""
-        return self._circumstances.sub(" ", text)
+        return self._circumstances.sub(lambda e: e.group() if self._is_said(e) else " ", text)
 
     def in_one_word(self, text: str) -> str:
         """Return a text with each word of a list of synonyms replaced by the list's first."""
@@ -236,7 +249,9 @@ class Phrases:
         # "betrug 2019 300 Euro", "2019 betrug": a year is none of the claim's values
         plain = rf"(?P<plain>(?:1[89]|20)\d\d)(?=\s+\d)|^(?P<first>(?:1[89]|20)\d\d)(?=\s+{past})"
         led = rf"(?:(?P<before>{before})|{at})\s+(?:{_DATE}),?"
-        return re.compile(rf"{led}|\b(?:{plain})", re.IGNORECASE)
+        rule = self._patterns["rule"].pattern  # "the 2009 guideline"
+        edition = rf"(?P<edition>(?:1[89]|20)\d\d)(?=\s+{rule})"
+        return re.compile(rf"{led}|\b(?:{plain}|{edition})", re.IGNORECASE)
 
     @cached_property
     def _versions(self) -> re.Pattern[str]:
@@ -261,9 +276,15 @@ class Phrases:
         numbers = [word for each in LANGUAGES for word, n in lexicon(each).numbers.items() if n > 1]
         bound = "|".join(self._patterns[name].pattern for name in ("at least", "at most"))
         value = rf"(?:\s+(?:{bound}))?\s+(?:[\d€$£]|(?i:{_any_of(numbers).pattern}))"
+        days = [word for e in LANGUAGES for word in (*lexicon(e).months, *lexicon(e).weekdays)]
+        day = rf"(?:\d+\.?\s+)?(?i:{_any_of(days).pattern})"
+        season = (
+            rf"(?i:from|between|vom|von|zwischen)\s+{day}\s+"
+            rf"(?i:to|until|till|and|bis|bis zum|und)\s+{day},?"
+        )
         return re.compile(
-            rf"(?i:{condition})[^,.;]*,?|(?:^(?i:{at})|(?i:{at})(?!{value})){_UP_TO.format(ends=ends)}"
-            rf"|^(?i:{at}){_UP_TO_VERB}"
+            rf"{season}|(?i:{condition})[^,.;]*,?|{_VERB_FIRST}|^(?i:{at}){_UP_TO_VERB}"
+            rf"|(?:^(?i:{at})|(?i:{at})(?!{value})){_UP_TO.format(ends=ends)}"
         )
 
 
@@ -293,7 +314,7 @@ def _any_of(phrases: list[str]) -> re.Pattern[str]:
 
 def _date(found: re.Match[str]) -> tuple[int, int, int]:
     """Return year, month and day; January and the first where the text names none."""
-    if year := found["plain"] or found["first"]:
+    if year := found["plain"] or found["first"] or found["edition"]:
         return int(year), 1, 1
     if found["iso"]:
         year, month, day = map(int, found["iso"].split("-"))

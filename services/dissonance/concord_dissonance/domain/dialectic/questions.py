@@ -18,9 +18,14 @@ from concord_dissonance.domain.dialectic.phrases import PHRASES_OF, Phrases
 
 _AKIN = 7
 """Letters that words of one thing share: "Baugenehmigung", "genehmigungsfrei"."""
-_LEAST_PART = 4
+LEAST_PART = 4
 """Letters of a part of a compound."""
 _GERMAN = re.compile(r"\b(?i:die|das|der|den|dem|eine[mnrs]?|am|im|zum|zur)\s+[A-ZÄÖÜ][a-zäöüß]")
+_COLON = re.compile(r":(?=\s+[A-ZÄÖÜ])")
+"""What follows is a sentence of its own."""
+_SEPARABLE = re.compile(
+    r"^(ab|an|auf|aus|bei|ein|fest|her|hin|los|mit|nach|um|vor|weg|zu|zurück)(?:ge|zu)(?=\w{3})"
+)
 NOUNS = (Kind.NOUN, Kind.NAME)
 
 
@@ -49,7 +54,8 @@ class Read:
     @cached_property
     def frames(self) -> tuple[Frame, ...]:
         """What its sentences say."""
-        return tuple(reader().read(Passage(self.figures, language=self.language)).frames)
+        text = _COLON.sub(".", self.figures)
+        return tuple(reader().read(Passage(text, language=self.language)).frames)
 
     @cached_property
     def tokens(self) -> list[Token]:
@@ -109,7 +115,8 @@ class Question(Read):
             for word, after in zip(frame.words, following, strict=True)
             if word.kind is Kind.VERB
             or (
-                word.kind is Kind.ADJECTIVE
+                word.key.isalpha()  # "m³" is none
+                and word.kind is Kind.ADJECTIVE
                 and (after is None or after.start - word.end > 1 or after.kind not in NOUNS)
             )
         ]
@@ -123,6 +130,9 @@ class Question(Read):
     @cached_property
     def is_past(self) -> bool:
         """Whether it asks what was, or has come about."""
+        last = self.text.rstrip(" ?").rpartition(" ")[2]
+        if self.language == "de" and last[:1].isupper():  # "has" is no auxiliary before a noun
+            return self.phrases.is_past(self.text)
         return self.phrases.has("asks past", self.text)
 
     @cached_property
@@ -145,6 +155,21 @@ class Question(Read):
         return self.phrases.has("allows", self.text)
 
     @cached_property
+    def asks_duty(self) -> bool:
+        """Whether it asks what is required."""
+        return any(self.phrases.has(name, self.text) for name in ("obliges", "requires"))
+
+    @cached_property
+    def asks_date(self) -> bool:
+        """Whether it asks when something is."""
+        return self.phrases.has("asks date", self.text)
+
+    @cached_property
+    def asks_place(self) -> bool:
+        """Whether it asks where something is: places are answers then, and no scope of them."""
+        return self.phrases.has("asks place", self.text) and not self.asks_date
+
+    @cached_property
     def is_evaluation(self) -> bool:
         """Whether it asks how good something is: for whom, answers tell."""
         return self.phrases.has("evaluation", self.text)
@@ -163,6 +188,11 @@ def spoken(text: str) -> str:
     return "de" if _GERMAN.search(text) else language_of(text)
 
 
+def plain(stems: Iterable[str]) -> frozenset[str]:
+    """Return stems of German verbs as their infinitive has them: "ausstell" for "ausgestell"."""
+    return frozenset(_SEPARABLE.sub(r"\1", each) for each in stems)
+
+
 def share(one: Iterable[str], other: Iterable[str]) -> bool:
     """Whether two sets of stems have akin ones."""
     others = list(other)
@@ -175,5 +205,5 @@ def are_akin(one: str, other: str) -> bool:
         return True
     short, long = sorted((one, other), key=len)
     return any(short[at : at + _AKIN] in long for at in range(len(short) - _AKIN + 1)) or (
-        len(short) >= _LEAST_PART and (long.startswith(short) or long.endswith(short))
+        len(short) >= LEAST_PART and (long.startswith(short) or long.endswith(short))
     )

@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from concord_reading.frame import Kind, Role
+
+from concord_dissonance.domain.dialectic.answers import Answer
 from concord_dissonance.domain.dialectic.contradictions import DENIALS, Clash, regions_differ
 from concord_dissonance.domain.dialectic.scoped import Scoped
 from concord_dissonance.domain.verdicts import ConflictClass, ConflictType, Older, Severity
@@ -76,6 +79,9 @@ def _by_time(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
         return clash.without_scope, 2 if one.version < other.version else 1
     if one.edition[0] == other.edition[0] and one.edition[1] != other.edition[1]:
         return True, 2 if one.edition[1] and one.edition < other.edition else 1
+    for at, (mine, yours) in enumerate(((one, other), (other, one)), 1):
+        if clash.without_scope and mine.begins > mine.ends and yours.ends > yours.begins:
+            return True, at
     if clash.verdict.older is not Older.NEITHER:
         return True, 2 if clash.verdict.older is Older.FIRST else 1
     if one.is_past != other.is_past:
@@ -95,14 +101,47 @@ def _by_rank(_clash: Clash, one: Scoped, other: Scoped) -> Ruling:
         if abs(difference) >= LEAST_AUTHORITY:
             return True, 1 if difference > 0 else 2
     if one.rank is None or other.rank is None:
-        return False, 0
+        return one.weight != other.weight, 1 if one.weight > other.weight else 2
     return one.rank != other.rank, 1 if one.rank > other.rank else 2
 
 
 def _by_circumstance(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
     stated = bool(one.thesis.context or other.thesis.context)
-    differ = one.circumstances != other.circumstances
-    return differ and (stated or clash.without_circumstances), 0
+    if stated:
+        return one.circumstances != other.circumstances, 0
+    differ = one.methods != other.methods or any(
+        mine.is_beside(yours) or _narrows(mine.answer, yours.answer)
+        for mine, yours in ((one, other), (other, one))
+    )
+    return clash.without_circumstances and differ, 0
+
+
+def _narrows(one: Answer, other: Answer) -> bool:
+    """Whether one speaks of some of the kind of which the other one speaks: "pupils over 16".
+
+    One thing that is called "the" is one, whatever else is said of it: "the old bridge".
+    """
+    if not (one.frames and other.frames):
+        return False
+    spoken, others = (
+        [word for word in each.frames[0].words if word.role is Role.SUBJECT]
+        for each in (one, other)
+    )
+    named = {word.key for word in others}
+    if len(spoken) == len(others) == 1 and spoken[0].key != others[0].key:
+        is_kind = spoken[0].key.endswith(others[0].key)  # "Assistenzhunde" are dogs
+        # A German noun that begins a sentence is read as a name, and may name a kind.
+        return is_kind and (spoken[0].kind is Kind.NAME or not spoken[0].is_definite)
+    kind = [word for word in spoken if word.key in named]
+    if not kind or not named < {word.key for word in spoken}:
+        return False
+    is_one = any(word.is_definite for word in kind)
+    return any(
+        not (word.is_definite or word.kind is Kind.VERB or word.key in named)
+        and (not is_one or word.kind is not Kind.ADJECTIVE)
+        and (word.start > kind[0].start or not (is_one or word.value))
+        for word in spoken
+    )
 
 
 def _as_parts(clash: Clash, one: Scoped, other: Scoped) -> Ruling:

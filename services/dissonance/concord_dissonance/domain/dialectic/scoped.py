@@ -50,7 +50,8 @@ class Scoped:
         """The regions, folded: those stated or named, else those of the statutes in its basis."""
         if self.thesis.region:
             return frozenset({PHRASES.region(self.thesis.region)})
-        return PHRASES.regions(self.thesis.claim) or regions(self.thesis.legal_basis)
+        named = frozenset() if self.question.asks_place else PHRASES.regions(self.thesis.claim)
+        return named or regions(self.thesis.legal_basis)
 
     @cached_property
     def time(self) -> Micros | None:
@@ -81,7 +82,7 @@ class Scoped:
     @cached_property
     def is_changed(self) -> bool:
         """Whether it says that it was otherwise before: "since", "no longer"."""
-        return self._phrases.has("changed", self.thesis.claim)
+        return self._phrases.has("changed", in_figures(self.thesis.claim, self.language))
 
     @cached_property
     def circumstances(self) -> frozenset[str]:
@@ -92,11 +93,18 @@ class Scoped:
     @cached_property
     def named_circumstances(self) -> frozenset[str]:
         """The circumstances that its claim names, without those that its question names."""
+        if self.question.asks_place:
+            return frozenset()
         named = self._phrases.circumstances(self._core)
         asked = self.question.content
         if not asked:
             return named
         return frozenset(e for e in named if not Read(e, self.language).content <= asked)
+
+    def is_beside(self, other: Scoped) -> bool:
+        """Whether it names a circumstance of which the other one does not speak."""
+        named = (Read(each, self.language).content for each in self.circumstances)
+        return any(not each <= other.answer.content for each in named)
 
     @cached_property
     def perspective(self) -> str:
@@ -109,9 +117,22 @@ class Scoped:
         return rank(self.thesis.legal_basis)
 
     @cached_property
+    def weight(self) -> int:
+        """How much its source weighs by what it is called: 1 for an accredited laboratory, -1 for
+        a rumour, else 0."""
+        return self._phrases.within("weighty", self.thesis.claim) - self._phrases.within(
+            "slight", self.thesis.claim
+        )
+
+    @cached_property
     def is_partial(self) -> bool:
         """Whether it claims something of some cases only."""
         return self._phrases.is_partial(self.thesis.claim)
+
+    @cached_property
+    def is_of_most(self) -> bool:
+        """Whether it claims something of most cases."""
+        return self._phrases.has("most", self.thesis.claim)
 
     @cached_property
     def is_added(self) -> bool:
@@ -172,7 +193,7 @@ class Scoped:
     @cached_property
     def _core(self) -> str:
         text = self._phrases.without_attribution(without_references(self.thesis.claim))
-        text = self._phrases.without_now_and_then(self._phrases.without_times(text))
+        text = self._phrases.without("now and then", self._phrases.without_times(text))
         return PHRASES.without_regions(text)
 
 

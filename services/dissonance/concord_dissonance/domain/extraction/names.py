@@ -14,6 +14,9 @@ from concord_dissonance.domain.extraction.candidate import LIKELY, LONGEST, SURE
 from concord_dissonance.domain.extraction.words import words_of
 
 EDGES = " \t\r\n,.;:!?-–—()\"“”„'’*_"
+_TOLD = re.compile(r"[^\W\d]:\s")
+_NO_NAME = re.compile(r"[=<>{}|\\]|\d:\d\d|\b(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b")
+"""Signs and words of log lines and settings."""
 _BEFORE = 8
 """Characters before a noun that can hold "this"."""
 
@@ -56,6 +59,8 @@ class Names:
         name, confidence = self.resolved(self.said.text[start:end], frame.language)
         if not name or len(name) > LONGEST or "," in name or known["or"] & {*fold(name).split()}:
             return None
+        if _NO_NAME.search(self.said.text[self.said.text.rfind("\n", 0, start) + 1 : end]):
+            return None
         if "\n" in self.said.text[start:end]:  # a list, which the parse runs together
             return None
         head = frame.subject if frame.subject in words else words[-1]
@@ -79,7 +84,9 @@ class Names:
             sure = LIKELY if whom == "he" else UNSURE
             return Subject(known, sure, start, end) if known else None
         name = self.said.addressee if whom == "you" else self.said.speaker
-        return Subject(name, SURE if whom == "i" else UNSURE, start, end) if name else None
+        # behind "She told me: …" somebody else may still speak
+        is_own = whom == "i" and not _TOLD.search(self.said.text, 0, start)
+        return Subject(name, SURE if is_own else UNSURE, start, end) if name else None
 
     def _elided(self, frame: Frame) -> Subject | None:
         """Return the speaker where a clause begins with a verb in the past: "Took a trip"."""

@@ -58,6 +58,8 @@ class Predicate:
         if not self.names.is_something(name, self.frame.language) or len(name) > LONGEST:
             return None
         is_sure = is_whole and len(times) <= 1 and self._is_plain(period)
+        if value_end is None and self.frame.language == "de" and not self._is_copula:
+            is_sure = False  # rules know no base forms of German verbs
         own = (SURE if self.frame.unread is None else LIKELY) if is_sure else UNSURE
         return Candidate(
             text,
@@ -88,9 +90,13 @@ class Predicate:
     def _spelt(self) -> str:
         return fold(self._text[self._verb.start : self._verb.end])
 
+    @property
+    def _is_copula(self) -> bool:
+        return self._spelt in self._known["be"]
+
     @cached_property
     def _base(self) -> str:
-        return "be" if self._spelt in self._known["be"] else self._verb.lemma or self._spelt
+        return "be" if self._is_copula else self._verb.lemma or self._spelt
 
     @cached_property
     def _between(self) -> list[str]:
@@ -149,11 +155,10 @@ class Predicate:
         link = fold(first[1]) if first is not None and fold(first[1]) in links else ""
         if first is not None and link:
             start += first.end()
-        is_copula = self._spelt in self._known["be"]
-        is_value = bool(link) and not is_copula and bool(own) and own[0].link == link
+        is_value = bool(link) and not self._is_copula and bool(own) and own[0].link == link
         if is_value and (attribute := self._attribute()):
             return attribute, start, self._phrase_end(own[0])
-        base = self._spelt if self._is_passive and not is_copula else self._base
+        base = self._spelt if self._is_passive and not self._is_copula else self._base
         if base == "be" and not link:
             base = "is"
         return "_".join([base, *([link] if link else [])]).upper(), start, None
@@ -196,7 +201,27 @@ class Predicate:
         after = fold(self._text[self._verb.end :]).split()[:1]
         is_owed = self._base == "have" and after and after[0] in known["owed"]
         unsure = (limits, is_part, is_past, is_later, shares_be, is_hedged, is_cut, is_owed)
-        return not any(unsure)
+        return not any(unsure) and not self._is_attitude and not self._joins_clauses
+
+    @cached_property
+    def _is_attitude(self) -> bool:
+        """Whether somebody thinks, tells or supposes it, or is meant to do it."""
+        words = lexicon(self.frame.language)
+        before = self._text[: self.subject.start]
+        lead = re.split(r"[.!?\n]", before)[-1] if self.subject.start else ""
+        name = "unasserted phrases"
+        supposed = name in words.phrases and words.has_phrase(name, re.findall(r"\w+", fold(lead)))
+        is_told = self._base in words.words.get("reports verbs", ())
+        to_do = re.match(r"\s*to\s", self._text[self._verb.end :])
+        return supposed or is_told or (self._is_passive and to_do is not None)
+
+    @cached_property
+    def _joins_clauses(self) -> bool:
+        """Whether a further clause with "be" of its own stands behind what it says."""
+        rest = re.split(
+            r"\W+(?:and|but|und|aber)\W+", fold(self._text[self._verb.end : self._end()[0]])
+        )
+        return any({*re.findall(r"['’]?\w+", each)} & self._known["be"] for each in rest[1:])
 
     @property
     def _is_of_time(self) -> bool:

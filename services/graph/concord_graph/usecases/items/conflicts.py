@@ -130,20 +130,28 @@ async def dismiss_conflicts(
     return ConflictsDismissed(dismissed, left, is_complete=True)
 
 
-async def end_former_findings(writer: Writer, judges_version: int) -> ConflictsDismissed:
-    """End findings of text of judges before a version, at most `MOST_DISMISSED`.
+async def end_former_findings(
+    writer: Writer, judges_version: int, not_found: Set[str] = frozenset()
+) -> ConflictsDismissed:
+    """End findings of text of judges before a version, and those of former words that judges do not
+    find any more: `not_found`, by id. At most `MOST_DISMISSED`.
 
     No consent is needed: what judges alone found, they take back. A pair can be found anew.
     """
     potential = EntryFilter(ItemKind.CONFLICT, shelf=None, shelves=(ConflictState.POTENTIAL.name,))
     found, _ = await writer.tx.entries(potential, Instant(0, FOREVER))
-    conflicts = [(entry, conflict_of(entry)) for entry in found]
+    conflicts = [
+        (entry, conflict)
+        for entry in found
+        if (conflict := conflict_of(entry)).is_text_finding and not conflict.reviewed_by
+    ]
+    named = [conflict for entry, conflict in conflicts if entry.id in not_found]
+    judged = await _Judged.of(writer.tx, named, Instant(writer.now))
     former = [
         (entry, conflict)
         for entry, conflict in conflicts
-        if conflict.is_text_finding
-        and conflict.judges_version < judges_version
-        and not conflict.reviewed_by
+        if conflict.judges_version < judges_version
+        or (entry.id in not_found and judged.has_changed(conflict))
     ]
     for entry, conflict in former[:MOST_DISMISSED]:
         await writer.put_conflict(entry, conflict, deleted=True)
@@ -224,6 +232,12 @@ class _Judged:
             if edge.relation in REPLACING
         }
         return cls(views, successors, replacing)
+
+    def has_changed(self, found: Conflict) -> bool:
+        """Return whether a side is gone, or has another version than the judged one."""
+        items = [self._views[side.id].item for side in found.sides if side.id in self._views]
+        versions = [etag(item) for item in items if not item.deleted]
+        return versions != [side.etag for side in found.sides]
 
     def is_stale(self, found: Conflict, place: int) -> bool:
         """Return whether a side is gone, has another version by now, or superseded the other one.

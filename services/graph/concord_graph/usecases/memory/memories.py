@@ -265,6 +265,9 @@ class Memories:
 
     def _patched(self, stored: Memory, values: Any) -> Memory:
         memory = replace(stored, **values)
+        if memory.content != stored.content and "facts" not in values:
+            # what a program took from the former words: the new ones need not state it
+            memory = replace(memory, facts=tuple(f for f in memory.facts if not f.extracted))
         if memory.edge_type is None:  # in the mask, but unspecified: no change
             memory = replace(memory, edge_type=stored.edge_type)
         if not memory.content:

@@ -1,4 +1,4 @@
-"""The judges port over dissonance's ClassifyPairs, a method that never calls search."""
+"""The judges port over ClassifyPairs and ListJudges, methods of dissonance that call nobody."""
 
 from collections.abc import Sequence
 
@@ -14,6 +14,8 @@ from concord_chassis.channel.channel import connect
 from concord_search.ports.judges import CheckStatus, Compared, Verdict, Verdicts
 
 PRINCIPAL = "search"
+PATIENCE = 0.3
+"""Seconds for a number of texts: who asks for the state of an index waits no longer for it."""
 
 
 class JudgesClient:
@@ -41,6 +43,15 @@ class JudgesClient:
         elif reply.status == pb.CHECK_STATUS_DEGRADED:
             status = CheckStatus.DEGRADED
         return Verdicts(status, [_verdict(each) for each in reply.verdicts])
+
+    async def unread(self, space: str) -> int | None:
+        metadata = self._tokens.metadata(space, frozenset({"dissonance:read"}))
+        request = pb.ListJudgesRequest()
+        try:
+            reply = await self._dissonance.ListJudges(request, metadata=metadata, timeout=PATIENCE)
+        except grpc.aio.AioRpcError:
+            return None
+        return reply.unread_texts if reply.HasField("unread_texts") else None
 
     async def close(self) -> None:
         await self._channel.close()

@@ -52,6 +52,7 @@ DIGESTED_WITHIN = 600.0
 
 MOST_CONFLICTS = 200
 MOST_STATEMENTS = 50
+MOST_FACTS = 20
 EDGES_A_CALL = 200
 
 MOST_EDGES = 4_000
@@ -163,6 +164,21 @@ class GraphClient:
         edges = (each.edge for each in found.neighbors)
         said = (messages.statement(each) for each in edges if messages.is_value(each))
         return sorted(said, key=lambda each: (each.text, each.edge_id))
+
+    async def facts(
+        self, space: str, subject: str, relation: str, as_of: AsOf = PRESENT
+    ) -> Sequence[Statement]:
+        request = graph_pb2.QueryNeighborsRequest(
+            start=type_pb2.EdgeEnd(name=subject),
+            direction=type_pb2.DIRECTION_OUTGOING,
+            depth=1,
+            filter=graph_pb2.EdgeFilter(relations=[relation]),
+            as_of=messages.as_of(as_of),
+            page_size=MOST_FACTS,
+            peek=True,
+        )
+        found = await reply(self._graph.QueryNeighbors(request, metadata=self._reading(space)))
+        return [messages.statement(each.edge) for each in found.neighbors]
 
     async def items_at(self, space: str, node: str, as_of: AsOf = PRESENT) -> frozenset[str]:
         request = graph_pb2.QueryNeighborsRequest(

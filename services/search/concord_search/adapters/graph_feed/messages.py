@@ -144,6 +144,7 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         role=memory.role,
         origin=memory.origin,
         facts=tuple([(each.subject, each.relation, each.object) for each in memory.facts]),
+        amendments=tuple(supersession.amendment_ids),
     )
 
 
@@ -163,7 +164,7 @@ def is_value(edge: type_pb2.Edge) -> bool:
 
 
 def statement(edge: type_pb2.Edge) -> Statement:
-    """A constitutive edge as a statement of its node."""
+    """An edge as a statement of its node."""
     fact = (edge.source.name or edge.source.id, edge.relation, _target(edge))
     return Statement(edge.id, sentence(edge), fact, tuple(edge.sources))
 

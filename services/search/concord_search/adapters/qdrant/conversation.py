@@ -42,4 +42,5 @@ def _beside(columns: Columns, rows: Ints, side: str, known_at: Micros) -> Ints:
 
 def _neighbour(columns: Columns, rows: Ints, fused: Fused) -> Neighbour:
     asks = (rows >= 0) & ((columns["speech"][rows] & ASKS) > 0)
-    return Neighbour(fused(rows), asks)
+    items = [columns.items[row] if row >= 0 else "" for row in rows.tolist()]
+    return Neighbour(fused(rows), asks, items)

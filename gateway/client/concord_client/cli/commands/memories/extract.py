@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +19,8 @@ from concord_client.cli.render.page import plural, show, text
 from concord_client.cli.session import Session
 from concord_client.cli.values import instant, read_stdin, stated_sources
 from concord_client.facts import take_facts
+from concord_client.importers.chat.plain import lines_of, paragraphs
+from concord_client.importers.outcome import ItemUnreadable
 
 if TYPE_CHECKING:
     from concord.dissonance.v1.dissonance_pb2 import (
@@ -35,7 +37,13 @@ AT_ONCE = 32
 _LONGEST = 20_000
 _LONG = 120.0
 """Seconds for a call."""
-_TURN = re.compile(r"\s*([^:\n]{1,60}):\s+(\S.*)")
+_MARKED = re.compile(
+    r"^[ \t]*(?:[-*•][ \t]+)?(\*\*|__|)([^*_:\n]{1,60})(?:\1:|:\1)(?=\s)", re.MULTILINE
+)
+"""A name in bold, or in a list, before its turn."""
+_MAY_NAME = re.compile(r"\S[^:\n]{0,60}(?::\d\d[^:\n]{0,60})?:\s")
+"""A line that may begin another's turn."""
+_ASIDE = re.compile(r"\s*\([^)]*\)$")
 
 
 def extract(
@@ -65,11 +73,15 @@ def extract(
     from concord.dissonance.v1.dissonance_pb2 import ExtractFactsRequest
 
     words = _read(file)
-    said = [*(_turns(words) if turns else _parts(words, speaker or ""))]
+    said, unread = _turns(words) if turns else ([*_parts(words, speaker or "")], 0)
     if not said:
-        raise CommandError("There is no text in it.")
+        raise CommandError(
+            "No line is a turn: write NAME: what they say." if unread else "There is no text in it."
+        )
+    if unread and not session.as_json:
+        show(text(f"Not read, as it is not sure who speaks: {plural(unread, 'line')}.", "yellow"))
     for each in said:
-        if stamp := instant(time):
+        if (stamp := instant(time)) and not each.HasField("time"):
             each.time.CopyFrom(stamp)
     with session.client() as client:
         for begin in range(0, len(said), AT_ONCE):
@@ -93,22 +105,33 @@ def _read(file: Path) -> str:
         return file.read_text("utf-8")
     except UnicodeError as error:
         raise CommandError(f"{file} is not UTF-8: convert it to UTF-8 first.") from error
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
 
 
-def _turns(words: str) -> "Iterator[SaidText]":
-    """Yield the turns of a dialogue; a line without a name goes on with the turn before."""
+def _turns(words: str) -> "tuple[list[SaidText], int]":
+    """The turns of a dialogue in the forms that `concord import` reads, and how many lines are left
+    out: those without a sure speaker."""
     from concord.dissonance.v1.dissonance_pb2 import SaidText
 
-    turn: SaidText | None = None
-    for line in words.splitlines():
-        if match := _TURN.fullmatch(line):
-            if turn is not None:
-                yield turn
-            turn = SaidText(speaker=match[1].strip(), text=match[2][:_LONGEST])
-        elif turn is not None and line.strip() and len(turn.text) + len(line) < _LONGEST:
-            turn.text += f"\n{line}"
-    if turn is not None:
-        yield turn
+    turns: list[SaidText] = []
+    unread = 0
+    for paragraph in paragraphs(lines_of(_MARKED.sub(r"\2:", words))):
+        try:
+            turn = paragraph.turn("", [])
+        except ItemUnreadable:
+            turn, unread = None, unread + sum(map(bool, map(str.strip, paragraph.lines)))
+        if turn is None:
+            continue
+        first, *more = turn.text.splitlines() or [""]
+        sure = [*takewhile(lambda line: not _MAY_NAME.match(line), more)]
+        unread += len(more) - len(sure)
+        said = "\n".join([first, *sure])[:_LONGEST]
+        if said.strip():
+            turns.append(SaidText(speaker=_ASIDE.sub("", turn.speaker), text=said))
+            if turn.time is not None:
+                turns[-1].time.FromDatetime(turn.time)
+    return turns, unread
 
 
 def _parts(words: str, speaker: str) -> "Iterator[SaidText]":

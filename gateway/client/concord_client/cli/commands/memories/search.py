@@ -55,6 +55,15 @@ def search(
         bool,
         typer.Option("--context", help="A text for a prompt, with ids and dates."),
     ] = False,
+    pack: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=8_000,
+            metavar="TOKENS",
+            help="As --context, within so many tokens, with what stands beside the results.",
+        ),
+    ] = 0,
     session_id: InSessionOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
@@ -73,6 +82,7 @@ def search(
         session_id=session_id,
         as_of=asked_time(as_of, known_at),
         include_context=context,
+        pack_tokens=pack,
     )
     if domain or kind or tag or prop or origin or node:
         request.filter.domain = domain or ""
@@ -86,7 +96,7 @@ def search(
         behind = 0 if reply.results or session.as_json else _lag(client)
     if session.as_json:
         session.reply(reply)
-    elif context and reply.context:
+    elif (context or pack) and reply.context:
         show(text(reply.context))
     else:
         show_results(reply, explain=explain, behind=behind)

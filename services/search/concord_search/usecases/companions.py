@@ -1,0 +1,67 @@
+"""What makes results usable: the question before, what replaced them, sister facts (spec S11)."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from concord_search.domain.filters import MemoryFilter, Scope
+from concord_search.ports.graph import Graph, Hydrated, Statement
+from concord_search.usecases.results import Result, may_be_shown
+
+MOST_MEMORIES = 50
+MOST_RELATIONS = 5
+"""So many memories, and relations of subjects for their other values, are looked up for a page."""
+
+
+IN_DIALOGUE = 2
+"""So many results bring the turns beside them: with all, a pack held less of the evidence of
+questions that need several turns than a plain list did (`make bench ARGS=packs`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Companions:
+    """What stands beside a result: memories, each with its part in words, and sister facts."""
+
+    memories: Sequence[tuple[str, Hydrated]] = ()
+    facts: Sequence[Statement] = ()
+
+
+def named(place: int, result: Result, id_of: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """The id and the part of each memory beside the result at a place, from 0.
+
+    `id_of`: the id behind an item's name.
+    """
+    state = result.memory.state
+    if result.question_before and place < IN_DIALOGUE:
+        yield id_of(result.question_before), "asked before"
+    if result.answer_after and place < IN_DIALOGUE:
+        yield id_of(result.answer_after), "answered after"
+    yield from ((each, "replaces it") for each in state.heads if state.id not in state.heads)
+    yield from ((each, "amends it") for each in state.amendments)
+
+
+def memories_beside(
+    parts: Sequence[Sequence[tuple[str, str]]], read: Sequence[Hydrated | None], scope: Scope
+) -> list[list[tuple[str, Hydrated]]]:
+    """For each result the memories beside it that were `read` and that its search may show."""
+    there = {each.state.id: each for each in read if each and may_be_shown(each, 0, scope)}
+    return [[(part, there[name]) for name, part in some if name in there] for some in parts]
+
+
+async def sister_facts(
+    graph: Graph, space: str, results: Sequence[Result], scope: Scope
+) -> list[list[Statement]]:
+    """For each result the other current facts with subject and relation of the one that matched.
+
+    None where a filter is set: a fact has no kind, origin or trust that it could match.
+    """
+    about = dict.fromkeys(each.stated[:2] for each in results if each.stated)
+    asked = [] if scope.filter != MemoryFilter() else list(about)[:MOST_RELATIONS]
+    said = await asyncio.gather(*(graph.facts(space, *each, scope.as_of) for each in asked))
+    known = dict(zip(asked, said, strict=True))
+    return [
+        [fact for fact in known.get(each.stated[:2], ()) if fact.fact != each.stated]
+        if each.stated
+        else []
+        for each in results
+    ]
