@@ -73,9 +73,15 @@ def _reads_otherwise(one: Frame, first: Side, other: Frame, second: Side) -> boo
     of the day of writing: "this week"."""
     words = lexicon(one.language).words
     spelt = _loose(one, first), _loose(other, second)
-    return bool(
-        (spelt[0] ^ spelt[1]) - words["harmless"] or (spelt[0] | spelt[1]) & words["deictic"]
-    )
+    limits = (spelt[0] ^ spelt[1]) - words["harmless"]
+    limits |= (spelt[0] | spelt[1]) & words["deictic"]
+    return bool(limits) or _is_labelled(one, first) or _is_labelled(other, second)
+
+
+def _is_labelled(frame: Frame, side: Side) -> bool:
+    """Whether a label stands before what it says: "TODO: the server is down"."""
+    verb = frame.words[frame.verb].start if frame.verb >= 0 else 0
+    return ": " in _SENTENCE_END.split(side.text[:verb])[-1]
 
 
 def _loose(frame: Frame, side: Side) -> frozenset[str]:
