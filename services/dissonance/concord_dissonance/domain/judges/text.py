@@ -93,7 +93,7 @@ def _loose(frame: Frame, side: Side) -> frozenset[str]:
     start, end = frame.span
     spelt = tokens_of(side.text[start:end], lexicon(frame.language))
     return frozenset(
-        token.word
+        "can" if token.word in ("cannot", "ca") else token.word
         for token in spelt
         if token.word not in links
         and not any(e.start - start <= token.start < e.end - start for e in frame.words)
