@@ -226,13 +226,16 @@ async def test_a_dry_run_passes_over_what_was_reviewed(home: Space) -> None:
 
 
 async def test_facts_of_memories_are_compared_once_as_edges(home: Space) -> None:
-    """D3 A memory meets an edge by its facts: two that state facts are no second finding."""
-    await home.declare("LIVES_IN")
-    for city in ("Berlin", "Paris"):
-        fact = type_pb2.Fact(subject="Ada", relation="LIVES_IN", object=city)
+    """D3 A memory meets an edge by its facts: two that state facts are no second finding. Facts
+    that a program took, of which nothing is declared, hide no finding of text."""
+    for city in ("Rome", "Oslo"):
+        fact = type_pb2.Fact(subject="Ada", relation="HOME", object=city, extracted=True)
         await home.add(f"Ada lives in {city}.", facts=[fact])
+    undeclared = await home.detect()
+    await home.declare("HOME")
     run = await home.detect()
 
+    assert [each.first.kind for each in undeclared.conflicts] == [type_pb2.ITEM_KIND_MEMORY]
     assert [each.first.kind for each in run.conflicts] == [type_pb2.ITEM_KIND_EDGE]
 
 

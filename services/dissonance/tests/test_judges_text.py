@@ -99,19 +99,29 @@ def test_contradictions_in_german(first: str, second: str, reason: Reason) -> No
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("Anna lives in France.", "Anna lives in Spain."),
-        ("Anna lives in Paris.", "Anna lives in Rome."),
         ("Anna is married to Bob.", "Anna is married to Carl."),
         ("Maeve owns the boat.", "Tomas owns the boat."),
         ("The treasurer is Maeve.", "The treasurer is Tomas."),
-        ("The clock was made in Austria.", "The clock was made in Japan."),
-        ("Anna wohnt in Italien.", "Anna wohnt in Polen."),
         ("Der Kassenwart ist Jonas.", "Der Kassenwart ist Lena."),
     ],
 )
 def test_two_values_of_what_has_one(first: str, second: str) -> None:
-    """D4 A home, an owner, an office, an origin have one value at a time."""
+    """D4 An owner, an office, a spouse have one value at a time."""
     assert judged(first, second) == contradicts(Reason.TWO_VALUES)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Anna lives in France.", "Anna lives in Spain."),
+        ("Anna lives in Paris.", "Anna lives in Rome."),
+        ("The clock was made in Austria.", "The clock was made in Japan."),
+        ("Anna wohnt in Italien.", "Anna wohnt in Polen."),
+    ],
+)
+def test_two_values_of_one_kind_of_what_has_many_kinds(first: str, second: str) -> None:
+    """D4 A home, an origin have one city and one country, whatever else they are."""
+    assert judged(first, second) == contradicts(Reason.EXCLUSIVE_WORDS)
 
 
 @pytest.mark.parametrize(
@@ -185,6 +195,13 @@ def test_the_same_text_of_one_source_is_the_same_statement() -> None:
         ("Ada sagt, dass die Brücke gesperrt ist.", "Die Brücke ist nicht gesperrt."),
         ("»Die Brücke ist gesperrt«, sagte Ada.", "Die Brücke ist nicht gesperrt."),
         ("Laut Bo ist die Brücke gesperrt.", "Die Brücke ist nicht gesperrt."),
+        ("I don't know if the bridge is closed.", "The bridge is open."),
+        ("Nobody knows whether the bridge is closed.", "The bridge is open."),
+        ("I forgot that the bridge is closed.", "The bridge is open."),
+        ("As Bo puts it, the bridge is closed.", "The bridge is open."),
+        ("TODO: the bridge is closed.", "The bridge is open."),
+        ("The bridge is to be closed.", "The bridge is open."),
+        ("When it storms, the bridge is closed.", "The bridge is open."),
         ("It said `the bridge is closed`.", "The bridge is open."),
     ],
 )
@@ -205,6 +222,33 @@ def test_what_is_not_asserted_is_not_judged(first: str, second: str) -> None:
         ("Hall 3 is open.", "Hall 4 is closed."),
         ("Saal 3 ist offen.", "Saal 4 ist geschlossen."),
         ("Ticket 3: the backup job runs at 4:00.", "Ticket 12: the backup job runs at 4:00."),
+        ("Bo likes hot soup.", "Bo likes cold soup."),
+        ("The car has four doors.", "The car has five seats."),
+        ("Zwei Türen sind offen.", "Drei Türen sind offen."),
+        ("The shop sells two cakes.", "The shop sells three cakes."),
+        ("Tina Keller is tall.", "Sven Keller is short."),
+        ("New York is big.", "York is small."),
+        ("The shop opens after 6 pm.", "The shop opens at 7 pm."),
+        ("The talk is at 15:00.", "The talk is at 3."),
+        ("Das Treffen ist um 15 Uhr.", "Das Treffen ist um 3 Uhr."),
+        ("The class is on Monday.", "The class is on Thursday."),
+        ("The train arrives at 10.", "The train arrives at 12."),
+        ("The minimum age is 16.", "The maximum age is 60."),
+        ("Bo works for Siemens.", "Bo works for Tom."),
+        ("Ada lives in Berlin.", "Ada lives in Kreuzberg."),
+        ("Ada wohnt in Berlin.", "Ada wohnt in einer Wohnung."),
+        ("With a cache the site is fast.", "Without a cache the site is slow."),
+        ("The front door is open.", "The door is closed."),
+        ("The limit is 30 seconds by default.", "The limit is 60 seconds in production."),
+        ("The office is open this week.", "The office is closed this week."),
+        ("Most users are happy.", "The users are unhappy."),
+        ("The soup is too hot.", "The soup is not hot."),
+        ("The server that Bo bought is up.", "The server is down."),
+        ("Bo buys old bikes.", "Bo sells old bikes."),
+        ("Ada owes Bo 5 euros.", "Bo owes Ada 10 euros."),
+        ("Ada does not eat much meat.", "Ada eats meat."),
+        ("Ada isst nicht viel Fleisch.", "Ada isst Fleisch."),
+        ("Der Turm ist noch nicht fertig.", "Der Turm ist fertig."),
         ("The officer's first visit is over.", "The officer's second visit is over."),
         ("The choir sings the second verse.", "The choir sings the third verse."),
         ("The pump moves 20 litres.", "The pump wastes 2 litres."),
@@ -233,6 +277,11 @@ def test_of_other_things_or_with_other_limits_is_no_conflict(first: str, second:
     [
         ("Bo ate three apples on Monday.", "Bo ate two apples on Tuesday."),
         ("The team won on Monday.", "The team lost on Tuesday."),
+        ("Ada visited Lisbon in June.", "Ada visited Lisbon in September."),
+        ("Mia won the race in 2019.", "Mia won the race in 2022."),
+        ("The build took 12 minutes.", "The build took 15 minutes."),
+        ("The door was open.", "The door was closed."),
+        ("The build failed on 3 May.", "The build passed on 3 May."),
         ("In 2019 Anna lived in Rome.", "In 2020 Anna lived in Bonn."),
         ("The bridge was closed on 3 May.", "The bridge was open on 4 May."),
         ("Two kids are playing with a dog.", "The kids have never played with a dog."),
@@ -266,7 +315,7 @@ def test_i_is_whoever_speaks() -> None:
     ada, bob = frozenset({"Ada"}), frozenset({"Bob"})
 
     assert judged(memory(rome, sources=ada), memory(bonn, sources=ada)) == contradicts(
-        Reason.TWO_VALUES
+        Reason.EXCLUSIVE_WORDS
     )
     assert isinstance(judged(memory(rome, sources=ada), memory(bonn, sources=bob)), Abstained)
     assert isinstance(judged(rome, bonn), Abstained)
@@ -278,7 +327,7 @@ def test_whose_brother_it_is_must_be_known() -> None:
     ada, bob = frozenset({"Ada"}), frozenset({"Bob"})
 
     assert judged(memory(mine, sources=ada), memory(hers, sources=ada)) == contradicts(
-        Reason.TWO_VALUES
+        Reason.EXCLUSIVE_WORDS
     )
     assert isinstance(judged(memory(mine, sources=ada), memory(hers, sources=bob)), Abstained)
     for other in ("Your brother lives in Bonn.", "His brother lives in Bonn."):
@@ -310,11 +359,8 @@ def test_a_plan_and_a_fact_do_not_meet() -> None:
         ("Anna used to be vegan.", "Anna is vegan."),
         ("The office is in Bonn.", "The office is now in Bern."),
         ("Ada works at Ferro.", "Ada left Ferro in March."),
-        ("Ada works at Ferro.", "Ada joined Nimbus in March."),
-        ("Ada works at Ferro.", "Ada has joined Nimbus."),
         ("Ada lived in Rome.", "Ada lives in Bonn."),
         ("Ada was the treasurer.", "Ada is not the treasurer."),
-        ("Ada was hungry an hour ago.", "Ada is not hungry."),
         ("Anna arbeitet bei Siemens.", "Anna arbeitet nicht mehr bei Siemens."),
         ("Früher wohnte Anna in Köln.", "Anna wohnt in Köln."),
         ("Der Laden war offen.", "Der Laden ist geschlossen."),

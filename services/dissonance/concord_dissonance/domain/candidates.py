@@ -10,11 +10,12 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from concord_dissonance.domain.judges.structural import are_apart
+from concord_dissonance.domain.judges.structural import are_apart, judge_facts
 from concord_dissonance.domain.nearness import Near, near_in_frames, near_in_words
 from concord_dissonance.domain.sides import RelationRule, Rules, TemporalClass
 from concord_dissonance.domain.sketch import Sketch
 from concord_dissonance.domain.statements import Statement
+from concord_dissonance.domain.verdicts import Verdict
 
 PER_STATEMENT = 10
 """Most pairs that one statement adds by nearness, and as many again by concepts or values."""
@@ -198,7 +199,15 @@ def concept_overlap(one: Statement, other: Statement) -> float:
     return len(one.side.concepts & other.side.concepts) / len(either) if either else 0.0
 
 
-def stated_by(pair: Pair, there: Mapping[str, Statement]) -> set[Pair]:
-    """Return the pairs of memories that state the edges of a pair: they are compared as edges."""
-    one, other = (there[each].stated_by for each in pair)
-    return {pair_of(a, b) for a in one for b in other if a != b}
+def stated_by(pairs: Iterable[Pair], there: Mapping[str, Statement], rules: Rules) -> set[Pair]:
+    """Return the pairs of memories that state pairs of edges: they are compared as edges.
+
+    Where a program took both edges from texts and nothing decides about them, texts are compared
+    as if nothing had been taken from them.
+    """
+    found: set[Pair] = set()
+    for one, other in ((there[a], there[b]) for a, b in pairs):
+        is_taken = one.is_extracted and other.is_extracted
+        if not is_taken or isinstance(judge_facts(one.side, other.side, rules), Verdict):
+            found.update(pair_of(a, b) for a in one.stated_by for b in other.stated_by if a != b)
+    return found

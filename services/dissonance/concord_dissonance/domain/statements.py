@@ -29,6 +29,8 @@ class Statement:
     """Of a memory: the triples that it states."""
     is_amended: bool = False
     """Whether a live memory amends it."""
+    is_extracted: bool = False
+    """Of an edge: whether nobody stated it; a program took it from texts."""
     names: tuple[str, ...] = ()
     """Of a memory: its importer's key, and the files that it was read from."""
 

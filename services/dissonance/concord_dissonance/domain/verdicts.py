@@ -8,7 +8,7 @@ from enum import Enum
 
 from concord_reading.tokens import Span
 
-JUDGES = 5
+JUDGES = 6
 """The version of candidates and judges. After a change of it every space is judged anew, and what
 former judges found in texts ends."""
 

@@ -75,7 +75,7 @@ class Examine:
         )
         near |= exam.again.keys()
         # Pairs of memories whose facts are compared as edges are not compared again as texts.
-        near.difference_update(*(candidates.stated_by(pair, there) for pair in of_edges))
+        near -= candidates.stated_by(of_edges, there, exam.rules)
         if exam.only is not None:
             of_edges = [pair for pair in of_edges if not exam.only.isdisjoint(pair)]
         await self._read(there, sketches, near)

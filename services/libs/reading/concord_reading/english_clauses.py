@@ -95,7 +95,7 @@ def mood_of(verb: Parsed, words: Lexicon) -> Mood:
         if label == "conj":
             mood = _own_mood(above, words)
         elif label == "ccomp" and not _is_aside(at):
-            mood = _reported(above)
+            mood = _reported(at, words)
         elif label in {"relcl", "acl", "pcomp", "csubj", "csubjpass"}:
             return Mood.SUPPOSED  # it tells which thing is meant, and claims little
         elif label == "advcl":
@@ -119,7 +119,7 @@ def _own_mood(verb: Parsed, words: Lexicon) -> Mood:
     if sentence.text.rstrip("\"'”’) ").endswith("?"):
         return Mood.ASKED
     own = {fold(each.text) for each in own_tokens(verb)}
-    if "according" in own:
+    if "according" in own or any(_is_source(each) for each in verb.children):
         return Mood.REPORTED
     helpers = [each for each in verb.children if each.dep_ in {"aux", "auxpass"}]
     spelt = {fold(each.text) for each in helpers}
@@ -137,17 +137,32 @@ def _own_mood(verb: Parsed, words: Lexicon) -> Mood:
         return Mood.SUPPOSED
     if verb.lemma_ in words.words["wishing"] or own & words.words["doubting"]:
         return Mood.WISHED
-    if any(
-        each.dep_ == "advcl"
-        and any(fold(e.text) in words.words["condition"] for e in each.children)
+    marks = {
+        fold(e.text)
         for each in verb.children
-    ):
+        if each.dep_ == "advcl"
+        for e in each.children
+        if e.dep_ == "mark" or e.tag_ == "WRB"
+    }
+    if marks - words.words["reason joint"] - {"to"}:
         return Mood.CONDITIONAL
     return Mood.ASSERTED
 
 
-def _reported(verb: Parsed) -> Mood:
-    words = lexicon("en").words
-    if verb.lemma_ in words["factive"]:
-        return Mood.ASSERTED
-    return Mood.REPORTED if verb.lemma_ in words["reports verbs"] else Mood.SUPPOSED
+def _is_source(clause: Parsed) -> bool:
+    """Whether a clause may say who claims it: "As Bo put it, ..."."""
+    return clause.dep_ == "advcl" and any(
+        each.dep_ == "mark" and fold(each.text) == "as" for each in clause.children
+    )
+
+
+def _reported(clause: Parsed, words: Lexicon) -> Mood:
+    """Return the mood of what somebody says or knows: "I know that ...", "I wonder if ..."."""
+    verb, told = clause.head, words.words
+    marks = {fold(each.text) for each in clause.children if each.dep_ in {"mark", "advmod"}}
+    denied = any(words.negations([fold(each.text) for each in own_tokens(verb)]))
+    if verb.lemma_ in told["reports verbs"]:
+        return Mood.REPORTED
+    if verb.lemma_ not in told["factive"] or denied or marks & {"if", "whether"}:
+        return Mood.SUPPOSED
+    return _own_mood(verb, words)

@@ -104,6 +104,6 @@ def is_definite(root: Parsed) -> bool:
     if root.pos_ in NAMED:
         return True
     marks: Set[str] = {fold(e.text) for e in root.children if e.dep_ in {"det", "poss", "nummod"}}
-    if marks & {"a", "an", "another", "some", "any", "one"}:
+    if marks & {"a", "an", "another", "some", "any", "no", "one"}:
         return False
     return bool(marks) or any(each.dep_ == "poss" for each in root.children)

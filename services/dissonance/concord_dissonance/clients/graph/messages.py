@@ -70,6 +70,7 @@ def of_edge(edge: type_pb2.Edge) -> Statement:
         read=micros(edge.access.last_access_time),
         stated_by=frozenset(edge.sources),
         is_superseded=edge.supersession.is_superseded,
+        is_extracted=edge.extracted,
     )
 
 

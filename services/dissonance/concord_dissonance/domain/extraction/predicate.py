@@ -169,7 +169,7 @@ class Predicate:
         found = {
             each.attribute
             for each in named_by(self._verb, self.frame)
-            if each.values is Values.OBJECT and each.phase is Phase.HOLDS
+            if each.values in (Values.OBJECT, Values.KIND) and each.phase is Phase.HOLDS
         }
         return found.pop().upper() if len(found) == 1 else ""
 

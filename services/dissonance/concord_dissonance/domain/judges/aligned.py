@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from concord_reading.frame import Aspect, Frame, Kind, Role, Word
@@ -13,7 +14,7 @@ from concord_dissonance.domain.judges.places import (
     content,
     hangs_on,
     head_of,
-    is_definite_object,
+    is_copula,
     is_light,
     matches,
     named_in,
@@ -85,16 +86,11 @@ class Aligned:
         return light or self.same(*verbs)
 
     @property
-    def is_once(self) -> bool:
-        """Whether both frames tell what happened to the same definite thing."""
-        things = [a for a, b in self.matched if is_definite_object(a) and is_definite_object(b)]
-        aspects = {self.one.aspect, self.other.aspect}
-        return aspects == {Aspect.EVENT} and len(things) > 1
-
-    @property
     def is_origin(self) -> bool:
         """Whether both frames tell what happens once to a thing: its birth, its founding."""
-        return any(each.attribute in _ONCE for each in self.attributes)
+        verbs = ((e, frame) for frame in self.frames for e in frame.words if e.kind is Kind.VERB)
+        named = (one for verb, frame in verbs for one in named_by(verb, frame))
+        return any(each.attribute in _ONCE and each in self.attributes for each in named)
 
     @property
     def has_same_date(self) -> bool:
@@ -110,85 +106,74 @@ class Aligned:
         )
 
     def same_doer(self) -> bool:
-        """Whether the subject of each frame is the other's, or in the passive its object."""
-        for side, frame in enumerate(self.frames):
-            subject = frame.subject
-            pair = next((each for each in self.matched if each[side] is subject), None)
-            there = pair[1 - side] if pair is not None else None
-            does = there is None or there.role is Role.SUBJECT or there.link in ("", "by", "von")
-            if not does:
-                return False
-        return True
+        """Whether both frames have one subject, or one is the other's "by ..."."""
+        subjects = [each.subject for each in self.frames]
+        found = [
+            (pair[side], pair[1 - side])
+            for side, subject in enumerate(subjects)
+            for pair in self.matched
+            if pair[side] is subject
+        ]
+        return (
+            all(there is subjects[0] or there is subjects[1] for _, there in found)
+            or any(there.link in ("by", "von") for _, there in found)
+            or all(map(is_copula, self.frames))
+        )
 
     # -- what is left over
 
-    def uncovered(
-        self, one: Word | None = None, other: Word | None = None
-    ) -> tuple[list[Word], list[Word]]:
-        """Return the words left over on each side that may limit what its frame says.
+    def is_covered(self, *compared: Word) -> bool:
+        """Whether the frames say the same but for the compared words.
 
-        `one` and `other` are what is compared. More about a definite thing limits nothing, unless
-        each side says its own: "the train to Bern", "the train to Basel".
+        Each word, preposition and adverb of one stands in the other. Words of an attribute that
+        both name are free, and when it changed.
         """
-        mine = self._limiting(0, self.left, one)
-        yours = self._limiting(1, self.right, other)
-        if mine and not yours and all(self._says_more(each, 0) for each in mine):
-            mine = []
-        elif yours and not mine and all(self._says_more(each, 1) for each in yours):
-            yours = []
-        return mine, yours
-
-    def _limiting(self, side: int, words: list[Word], pivot: Word | None) -> list[Word]:
-        frame = self.frames[side]
-        return [
+        left = (
             each
-            for each in words
-            if each is not pivot
-            and not (pivot is not None and self._belongs(each, pivot, frame))
-            and not self._is_free(each, frame)
-        ]
-
-    def _belongs(self, word: Word, pivot: Word, frame: Frame) -> bool:
-        """Whether a word is part of the phrase of the compared one, which is no verb."""
-        if pivot.role is Role.PREDICATE or (word.kind is Kind.VERB and self._verbs_differ):
-            return False
-        governs = hangs_on(pivot, word, frame) and word.role is not Role.SUBJECT
-        return governs or hangs_on(word, pivot, frame)
-
-    @cached_property
-    def _verbs_differ(self) -> bool:
-        """Whether each frame has a verb of its own that names no shared attribute."""
-        return all(
-            any(each.kind is Kind.VERB and not self._is_free(each, frame) for each in words)
             for words, frame in ((self.left, self.one), (self.right, self.other))
+            for each in words
+            if not (any(each is one for one in compared) or self._is_free(each, frame))
+        )
+        return not any(left) and self._links_agree(compared) and self._adverbs_agree(compared)
+
+    def hang_alike(self, one: Word, other: Word) -> bool:
+        """Whether two words have one preposition, or those of verbs of a shared attribute."""
+        heads = head_of(one, self.one), head_of(other, self.other)
+        return one.link == other.link or (
+            not self.same(*heads)
+            and all(
+                head is not None and not self.attributes.isdisjoint(named_by(head, frame))
+                for head, frame in zip(heads, self.frames, strict=True)
+            )
         )
 
+    def _links_agree(self, compared: Sequence[Word]) -> bool:
+        pairs = [*self.matched, compared] if compared else self.matched
+        return all(
+            not {Role.SUBJECT, Role.PREDICATE}.isdisjoint((one.role, other.role))
+            or self.hang_alike(one, other)
+            for one, other in pairs
+        )
+
+    def _adverbs_agree(self, compared: Sequence[Word]) -> bool:
+        words = self.lexicon
+        free = words.words["negation"] | words.words["neutral"] | words.words["former"]
+        there = (*compared, *(one for one, _ in self.matched))
+        shown = {part for each in there for part in each.key.split()}
+        differing = (self.one.adverbs ^ self.other.adverbs) - free - words.words["once"]
+        return all(words.stem(each) in shown for each in differing)
+
     def _is_free(self, word: Word, frame: Frame) -> bool:
-        """Whether a word tells when or why, names the attribute, or adds nothing."""
-        if word.role is Role.ADJUNCT and (
-            isinstance(word.value, Date) or self._tells_why(word, frame)
-        ):
-            return True
-        happened = frame.aspect in (Aspect.EVENT, Aspect.CHANGE) and word.role is Role.ADJUNCT
-        if happened and self.lexicon.has(self.lexicon.stem(word.key), "time words"):
+        """Whether a word tells when a value changed, names the attribute, or adds nothing."""
+        if isinstance(word.value, Date) and word.role is Role.ADJUNCT:
+            other = self.other if frame is self.one else self.one
+            return frame.aspect in (Aspect.EVENT, Aspect.CHANGE) and other.aspect is Aspect.STATE
+        if word.key == "use" and "used-to" in frame.adverbs:
             return True
         is_own_name = frame.language == "en" and word.kind is Kind.NAME
         if not (is_own_name and word.role is Role.SUBJECT):
             shared = {each.attribute for each in self.attributes}
             if any(each.attribute in shared for each in named_by(word, frame)):
                 return True
-        plain = word.kind is Kind.ADVERB and not self.lexicon.has(word.key, "limiting")
-        return plain or self.lexicon.has(word.key, "neutral")
-
-    def _tells_why(self, word: Word, frame: Frame) -> bool:
-        while word.head >= 0 and word.role is Role.ADJUNCT and not word.link:
-            word = frame.words[word.head]
-        return word.role is Role.ADJUNCT and word.link in self.lexicon.words["reasons"]
-
-    def _says_more(self, word: Word, side: int) -> bool:
-        """Whether a word only says more of a definite thing that both frames name."""
-        head = head_of(word, self.frames[side])
-        if head is None or word.kind in (Kind.VERB, Kind.VALUE):
-            return False
-        shared = any(head is pair[side] for pair in self.matched)
-        return (shared and head.is_definite) or self._says_more(head, side)
+        is_plain = any(self.lexicon.has(word.key, name) for name in ("neutral", "once"))
+        return is_plain and word.kind is Kind.ADVERB

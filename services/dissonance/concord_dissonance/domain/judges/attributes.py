@@ -23,7 +23,9 @@ class Values(Enum):
     """What the values of an attribute are."""
 
     OBJECT = "object"
-    """One at a time, not in the subject: "lives in Bonn"."""
+    """One at a time, not in the subject: "is married to Ada"."""
+    KIND = "kind"
+    """One at a time of those of one kind: "lives in Bonn", but also "in a flat"."""
     SUBJECT = "subject"
     """One at a time, in the subject: "Ada owns it"."""
     NUMBER = "number"

@@ -6,10 +6,12 @@ what belongs to them, or what limits neither frame.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 
 from concord_reading.frame import Aspect, Frame, Kind, Role, Word
+from concord_reading.lexicon import lexicon
 from concord_reading.quantities import Date, Quantity, Same
 
 from concord_dissonance.domain.judges.aligned import Aligned
@@ -22,14 +24,16 @@ from concord_dissonance.domain.judges.opposites import (
 )
 from concord_dissonance.domain.judges.places import (
     comparative,
+    content,
     denies,
     head_of,
     identifies,
+    is_copula,
     is_identity,
+    is_light,
     is_modifier,
     is_naming,
     is_said,
-    owner,
     verb_of,
 )
 from concord_dissonance.domain.sides import Rules
@@ -37,8 +41,11 @@ from concord_dissonance.domain.verdicts import Abstained, Older, Reason
 
 _COUNTED = (Reason.NUMBER, Reason.QUANTITY)
 _DATED = frozenset({"start", "end", "birth", "death", "founding"})
-_VALUE_LINKS = frozenset({"", "at", "in", "on", "to", "for", "by", "with", "from", "of", "as"})
-_THINGS = (Kind.NAME, Kind.NOUN, Kind.PERSON)
+_EXACT = frozenset({"", "at", "on", "in", "to", "of", "for", "um", "am", "im", "bei", "auf", "zu"})
+"""Prepositions of a value that is no bound."""
+_BY_CLOCK = ("at", "um")
+_HALF_DAY = 12 * 3600
+_ONE_AT_A_TIME = (Values.OBJECT, Values.KIND)
 _Pivot = tuple[Word, Word, Compared]
 
 
@@ -78,13 +85,11 @@ def disagreement(one: Frame, other: Frame, rules: Rules) -> Disagreement | Absta
 
 
 def _opposed(pair: Aligned, one: Word, other: Word, why: Compared) -> Disagreement | Abstained:
-    if "some" in (pair.one.quantifier, pair.other.quantifier):
+    if not {"some", "most"}.isdisjoint((pair.one.quantifier, pair.other.quantifier)):
         return Abstained.OTHER_SCOPE
-    if any(pair.uncovered(one, other)):
+    if not pair.is_covered(one, other):
         return Abstained.TOO_DIFFERENT
-    if why.reason is not Reason.TWO_VALUES and not _says_enough(pair, one, other):
-        return Abstained.NO_COMPARABLE_ATTRIBUTE
-    if Kind.VERB in (one.kind, other.kind) and not pair.same_doer():
+    if not pair.same_doer():
         return Abstained.NO_COMPARABLE_SUBJECT
     if denies(pair.one) or denies(pair.other):
         return Abstained.UNKNOWN_FILLERS
@@ -100,10 +105,9 @@ def _denied(pair: Aligned) -> Disagreement | Abstained:
     one, other = pair.frames
     if not any(_tells(a, pair) for a, _ in pair.matched):
         return Abstained.NO_COMPARABLE_ATTRIBUTE
-    left = pair.uncovered()
-    if any(left) and not _denies_all(pair, left):
+    if not pair.is_covered():
         return Abstained.TOO_DIFFERENT
-    if not any(left) and not pair.subjects_match():
+    if not (pair.subjects_match() and pair.same_doer()):
         return Abstained.NO_COMPARABLE_SUBJECT
     if _is_of_other_time(pair, None):
         return Abstained.OTHER_TIME
@@ -113,11 +117,8 @@ def _denied(pair: Aligned) -> Disagreement | Abstained:
         return Abstained.NOTHING_TO_COMPARE
     denying, said = (one, other) if denies(one) else (other, one)
     none_of_some = denying.quantifier == "none" and said.quantifier == "some"
-    if "some" in (denying.quantifier, said.quantifier) and not none_of_some:
-        return Abstained.OTHER_SCOPE
-    more = pair.left if denies(one) else pair.right
-    scoping = pair.lexicon.words["scoping"]
-    if any(each.link in scoping and each.value is None for each in more):
+    limits = {"some", "most"} & {denying.quantifier, said.quantifier}
+    if limits and not none_of_some:
         return Abstained.OTHER_SCOPE
     return Disagreement(Reason.NEGATION, one, other)
 
@@ -127,16 +128,6 @@ def _tells(word: Word, pair: Aligned) -> bool:
     follows them."""
     empty = any(pair.lexicon.has(word.key, name) for name in ("neutral", "mental"))
     return word.kind is not Kind.PERSON and not empty
-
-
-def _denies_all(pair: Aligned, left: tuple[list[Word], list[Word]]) -> bool:
-    """Whether only the asserting frame says more: "was never thrown away" denies that somebody
-    threw it into the river."""
-    if denies(pair.one) == denies(pair.other):
-        return False
-    of_denying = left[0] if denies(pair.one) else left[1]
-    same_verb = pair.same(verb_of(pair.one), verb_of(pair.other))
-    return not of_denying and len(pair.matched) > 2 and same_verb
 
 
 def _compared(pair: Aligned) -> Disagreement | Abstained:
@@ -151,7 +142,7 @@ def _compared(pair: Aligned) -> Disagreement | Abstained:
         return Abstained.UNKNOWN_FILLERS
     pivot = _pivot(pair)
     opposed = pivot is not None and pivot[2].reason is Reason.ANTONYM
-    if any(pair.uncovered(*(pivot[:2] if pivot else ()))):
+    if not pair.is_covered(*(pivot[:2] if pivot else ())):
         return Abstained.TOO_DIFFERENT
     if _is_of_other_time(pair, None):
         return Abstained.OTHER_TIME
@@ -178,13 +169,6 @@ def _pivot(pair: Aligned) -> _Pivot | None:
     return None
 
 
-def _says_enough(pair: Aligned, one: Word, other: Word) -> bool:
-    """Whether more than a person is shared, or nothing else is said of it."""
-    if any(a.kind is not Kind.PERSON for a, _ in pair.matched):
-        return True
-    return pair.left == [one] and pair.right == [other]
-
-
 def _can_be_values(pair: Aligned, one: Word, other: Word, why: Compared) -> bool:
     """Whether two opposed words say something of one thing, and do not name two things."""
     heads = head_of(one, pair.one), head_of(other, pair.other)
@@ -195,26 +179,43 @@ def _can_be_values(pair: Aligned, one: Word, other: Word, why: Compared) -> bool
             return False
         names = any(each in pair.attributes for each in named_by(head, pair.one))
         follows = pair.one.words.index(head) > pair.one.verb  # "is in room 3", not "Ticket 3: ..."
-        return names or (follows and _is_value(pair, head, pair.one))
-    if why.reason in _COUNTED:
-        return _measure_same(pair, one, other)
-    if why.reason is Reason.DATE:
-        return _is_dating(pair, one, pair.one) and _is_dating(pair, other, pair.other)
-    if one is pair.one.subject or other is pair.other.subject:
+        return names or (follows and _is_value(pair, head, pair.one, _ONE_AT_A_TIME))
+    if why.reason in (*_COUNTED, Reason.DATE):
+        is_exact = one.link in _EXACT and pair.hang_alike(one, other)
+        says = _measure_same if why.reason in _COUNTED else _is_dating
+        return is_exact and says(pair, one, other)
+    frames = (one, pair.one), (other, pair.other)
+    if any(each.role is Role.SUBJECT or not is_said(each, frame) for each, frame in frames):
         return False
+    if why.reason is Reason.EXCLUSIVE_WORDS:
+        return all(
+            is_copula(frame) or _is_value(pair, each, frame, _ONE_AT_A_TIME)
+            for each, frame in frames
+        )
     verb = verb_of(pair.one)
-    if heads[0] is verb and verb is not None and pair.lexicon.has(verb.key, "many valued"):
+    if verb is not None and heads[0] is verb and pair.lexicon.has(verb.key, "many valued"):
         return False
-    owners = owner(one, pair.one), owner(other, pair.other)
-    if is_said(one, pair.one) and is_said(other, pair.other):
-        return True
-    return pair.same(*owners) and any(each is not None and each.is_definite for each in owners)
+    return all(each.kind is not Kind.VERB or _is_state(each, frame) for each, frame in frames)
+
+
+def _is_state(verb: Word, frame: Frame) -> bool:
+    """Whether a verb tells how its subject is: "loves tea", "is locked", but not "opens at 9"."""
+    does = (e for e in content(frame) if e.role is not Role.SUBJECT and e is not verb)
+    return lexicon(frame.language).has(verb.key, "state") or not any(does)
 
 
 def _measure_same(pair: Aligned, one: Word, other: Word) -> bool:
     """Whether two numbers count or measure the same thing."""
     heads = head_of(one, pair.one), head_of(other, pair.other)
-    if pair.attributes or pair.same(*heads):
+    if any(each is not None and each.kind in (Kind.NOUN, Kind.NAME) for each in heads):
+        return pair.same(*heads) and _is_plain(pair, one)  # two doors, three doors
+    if _are_of_two_clocks(one, other):
+        return False
+    if _names_measure(pair):
+        return True
+    if one.link in _BY_CLOCK:
+        return False  # a bus goes at 8, and at 9
+    if pair.same(*heads):
         return True
     if not isinstance(one.value, Quantity) or one.value.dimension in ("", "ordinal"):
         return False
@@ -223,42 +224,72 @@ def _measure_same(pair: Aligned, one: Word, other: Word) -> bool:
     return pair.attributes_agree and Role.SUBJECT not in (one.role, other.role)
 
 
-def _is_dating(pair: Aligned, word: Word, frame: Frame) -> bool:
-    """Whether a date says when something is, and not only when a claim held."""
-    if any(each.attribute in _DATED for each in pair.attributes):
-        return True
-    happened = frame.aspect is Aspect.EVENT and word.link in ("in", "on", "at", "am", "im", "um")
-    return happened and pair.is_once
+def _is_plain(pair: Aligned, count: Word) -> bool:
+    """Whether a count is all that its frame says of the things: "has two doors", "seats 80 guests",
+    and not "sells two cakes"."""
+    verb = verb_of(pair.one)
+    if verb is None or not isinstance(count.value, Quantity) or count.value.dimension:
+        return False
+    told = (Role.COMPLEMENT, Role.PREDICATE)
+    if count.role is Role.SUBJECT and any(e.role in told for e in content(pair.one)):
+        return False  # "two doors are open"
+    return pair.same_verb and (is_light(verb, pair.one) or _names_measure(pair))
+
+
+def _names_measure(pair: Aligned) -> bool:
+    return any(each.values is Values.NUMBER for each in pair.attributes)
+
+
+def _are_of_two_clocks(one: Word, other: Word) -> bool:
+    """Whether two times of a day may be one: "at 3", "at 15:00", "um 13.30 Uhr"."""
+    if one.link not in _BY_CLOCK:
+        return False
+    first, second = one.value, other.value
+    if not (isinstance(first, Quantity) and isinstance(second, Quantity)):
+        return False
+    half = _HALF_DAY if first.dimension == "time" else 12
+    apart = abs(first.value - second.value)
+    return apart == half or any(e.value % 1 for e in (first, second))
+
+
+def _is_dating(pair: Aligned, one: Word, other: Word) -> bool:
+    """Whether dates say when something begins or ends; a weekday comes again."""
+    dates = [each.value for each in (one, other) if isinstance(each.value, Date)]
+    if any(each.year is None and each.month is None for each in dates):
+        return False
+    return any(each.attribute in _DATED for each in pair.attributes)
 
 
 def _is_one_valued(pair: Aligned, one: Word, other: Word) -> bool:
     """Whether two names are values of an attribute that holds one at a time."""
-    if one.kind not in _THINGS or other.kind not in _THINGS or is_same_name(one, other):
+    if {one.kind, other.kind} != {Kind.NAME} or is_same_name(one, other):
         return False
-    if one.kind is Kind.NOUN and other.kind is Kind.NOUN:
+    if not any(_tells(a, pair) for a, _ in pair.matched):
         return False
-    if not any(_tells(a, pair) for a, _ in pair.matched):  # where a person is passes quickly
-        named = {each.attribute for each in pair.attributes}
-        if not named - {"place"}:
-            return False
     if names_country(one, pair.one.language) != names_country(other, pair.other.language):
         return False  # one may lie in the other
+    if any(each.values is Values.KIND for named in pair.named for each in named):
+        return False  # of which kind the values are, nobody knows: "in Berlin", "in Postgres"
     return all(
         is_identity(word, frame) or _is_value(pair, word, frame)
         for word, frame in ((one, pair.one), (other, pair.other))
     )
 
 
-def _is_value(pair: Aligned, word: Word, frame: Frame) -> bool:
+def _is_value(
+    pair: Aligned, word: Word, frame: Frame, of: Collection[Values] = (Values.OBJECT,)
+) -> bool:
     """Whether a word is the value of an attribute that both frames name."""
-    if is_modifier(word, frame) or word.link not in _VALUE_LINKS:
+    if is_modifier(word, frame):
         return False
     kinds = {each.values for each in pair.attributes}
     if word.role is Role.SUBJECT or word.link in ("by", "von"):
         return Values.SUBJECT in kinds
+    if word.link not in _EXACT:
+        return False
     head = head_of(word, frame)
     named = () if head is None else named_by(head, frame)
-    return Values.OBJECT in kinds and any(each in pair.attributes for each in named)
+    return any(each in pair.attributes and each.values in of for each in named)
 
 
 # -- time
@@ -267,17 +298,13 @@ def _is_value(pair: Aligned, word: Word, frame: Frame) -> bool:
 def _is_of_other_time(pair: Aligned, why: Compared | None) -> bool:
     """Whether both frames may hold, each at its time."""
     aspects = {pair.one.aspect, pair.other.aspect}
-    dates = [any(isinstance(e.value, Date) for e in side) for side in (pair.left, pair.right)]
-    if all(dates) and (why is None or why.reason is not Reason.DATE):
-        return True
-    if why is not None and why.reason in _COUNTED and Aspect.STATE not in aspects:
-        return Aspect.CHANGE not in aspects and not (pair.has_same_date or pair.is_origin)
-    changes = any(each.phase is not Phase.HOLDS for each in pair.attributes)
-    if Aspect.EVENT not in aspects or (changes and len(aspects) > 1):
+    if pair.is_origin:
         return False
-    if len(aspects) > 1:
-        return not pair.is_origin
-    return not (pair.has_same_date or pair.is_once or pair.is_origin)
+    changes = any(each.phase is not Phase.HOLDS for each in pair.attributes)
+    if Aspect.EVENT in aspects:
+        is_dated = why is None and pair.has_same_date and len(aspects) == 1
+        return not (is_dated or (changes and Aspect.STATE in aspects))
+    return why is not None and len(aspects) == 1 and Aspect.STATE not in aspects
 
 
 def _by_phase(pair: Aligned, why: Compared | None) -> Disagreement | None:

@@ -42,6 +42,7 @@ def compare(one: Word, other: Word, language: str, rules: Rules) -> Compared:
         return declared
     if {one.kind, other.kind} == {Kind.NOUN, Kind.VERB} and _are_akin(first, second):
         return YES
+    first, second = _stemmed(one, language), _stemmed(other, language)
     if (first, second) in antonyms(language):
         return Compared(Same.NO, Reason.ANTONYM)
     sets = exclusive_sets(language)
@@ -97,8 +98,15 @@ def is_same_name(one: Word, other: Word) -> bool:
 
 def names_country(word: Word, language: str) -> bool:
     """Whether a word is the name of a country."""
-    stems = " ".join(map(lexicon(language).stem, word.key.split()))
-    return any(each in exclusive_sets(language).get(stems, ()) for each in _COUNTRIES)
+    sets = exclusive_sets(language).get(_stemmed(word, language), frozenset())
+    return any(each in sets for each in _COUNTRIES)
+
+
+def _stemmed(word: Word, language: str) -> str:
+    """Return a word's stems, also of a name, whose key is its words."""
+    if word.kind is not Kind.NAME:
+        return word.key
+    return " ".join(map(lexicon(language).stem, word.key.split()))
 
 
 @cache

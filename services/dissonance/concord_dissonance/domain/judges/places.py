@@ -9,7 +9,7 @@ from concord_reading.lexicon import lexicon
 from concord_reading.quantities import Date, Quantity, Same
 
 from concord_dissonance.domain.judges.attributes import Named, Phase, Values, named_by
-from concord_dissonance.domain.judges.opposites import compare, is_same_name
+from concord_dissonance.domain.judges.opposites import compare
 from concord_dissonance.domain.sides import Rules
 
 
@@ -35,7 +35,7 @@ def matches(
             same = compare(one, other, language, rules).same is Same.YES and (
                 (one.kind is Kind.VALUE) == (other.kind is Kind.VALUE)
             )
-            if same or is_same_name(one, other):
+            if same:
                 free.remove(other)
                 yield one, other
                 break
@@ -61,14 +61,6 @@ def is_naming(word: Word, frame: Frame) -> bool:
 def head_of(word: Word, frame: Frame) -> Word | None:
     """Return the word that one modifies."""
     return frame.words[word.head] if word.head >= 0 else None
-
-
-def owner(word: Word, frame: Frame) -> Word | None:
-    """Return the thing that a word is said of: its noun, or the subject."""
-    head = head_of(word, frame)
-    if head is not None and head.kind in (Kind.NOUN, Kind.NAME):
-        return head
-    return frame.subject
 
 
 def hangs_on(word: Word, head: Word, frame: Frame) -> bool:
@@ -123,12 +115,6 @@ def is_identity(word: Word, frame: Frame) -> bool:
 def verb_of(frame: Frame) -> Word | None:
     """Return a frame's verb."""
     return frame.words[frame.verb] if frame.verb >= 0 else None
-
-
-def is_definite_object(word: Word) -> bool:
-    """Whether a word names a definite thing that something happens to, or does it."""
-    named = word.is_definite and word.kind in (Kind.NOUN, Kind.NAME)
-    return named and word.role in (Role.COMPLEMENT, Role.SUBJECT)
 
 
 def named_in(frame: Frame) -> frozenset[Named]:

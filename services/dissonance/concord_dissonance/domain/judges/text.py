@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from concord_concepts.normal_form import fold
 from concord_reading.frame import Aspect, Frame, Role
 from concord_reading.frame import Kind as WordKind
@@ -32,6 +34,7 @@ CONFIDENCE = 0.9
 found yet for a figure of each rule; `make bench ARGS=real-checks` prints the share."""
 MOST_FRAMES = 40
 """Frames of a side that are compared; a longer text is a document."""
+_SENTENCE_END = re.compile(r"[.!?]\s|\n")
 _OWNS = Role.SUBJECT, "of"
 
 
@@ -56,11 +59,45 @@ def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention
             found = disagreement(one, other, rules)
             if isinstance(found, Abstained):
                 missed.append(found)
+            elif _reads_otherwise(one, first, other, second):
+                missed.append(Abstained.OTHER_SCOPE)
             else:
                 said.append(_verdict(found, first, second))
     if said:
         return said[0]
     return Abstention(max(missed, key=_NEAREST.index, default=_unread(first, second)))
+
+
+def _reads_otherwise(one: Frame, first: Side, other: Frame, second: Side) -> bool:
+    """Whether words that stand in no frame differ and may limit: "much", "that Bo bought"; or tell
+    of the day of writing: "this week"."""
+    words = lexicon(one.language).words
+    spelt = _loose(one, first), _loose(other, second)
+    limits = (spelt[0] ^ spelt[1]) - words["harmless"]
+    limits |= (spelt[0] | spelt[1]) & words["deictic"]
+    return bool(limits) or _is_labelled(one, first) or _is_labelled(other, second)
+
+
+def _is_labelled(frame: Frame, side: Side) -> bool:
+    """Whether a label stands before what it says: "TODO: the server is down"."""
+    verb = frame.words[frame.verb].start if frame.verb >= 0 else 0
+    return ": " in _SENTENCE_END.split(side.text[:verb])[-1]
+
+
+def _loose(frame: Frame, side: Side) -> frozenset[str]:
+    """Return the words between the first and the last of a frame that are neither in it nor a
+    preposition of it."""
+    links = {each.link for each in frame.words}
+    if "used-to" in frame.adverbs:
+        links.add("to")
+    start, end = frame.span
+    spelt = tokens_of(side.text[start:end], lexicon(frame.language))
+    return frozenset(
+        "can" if token.word in ("cannot", "ca") else token.word
+        for token in spelt
+        if token.word not in links
+        and not any(e.start - start <= token.start < e.end - start for e in frame.words)
+    )
 
 
 def _is_somebodys(frame: Frame, side: Side) -> bool:
