@@ -146,7 +146,7 @@ async def test_english_without_its_parser_is_degraded_and_read_again(
     home: Space, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D1 D4 Nobody reads a missing parser as "no conflicts"; once it is back, the same is found."""
-    for text in ("The gate is open for the trucks.", "The gate is closed for the trucks."):
+    for text in ("The depot opens at 8.", "The depot opens at 9."):
         await home.add(text)
     await home.add("Der Hafen ist für die Lastwagen gesperrt.")
     with monkeypatch.context() as without:

@@ -229,12 +229,6 @@ def based(text: str, basis: str, region: str = "") -> Claim:
             "Jagdhunde müssen nicht zahlen.",
             C,
         ),
-        (
-            "Does salt harm the lawn?",
-            "Salt improves the lawn.",
-            "Salt worsens the lawn.",
-            None,
-        ),
     ],
 )
 def test_two_answers_exclude_each_other_in_whatever_words(
@@ -285,10 +279,6 @@ def test_two_answers_exclude_each_other_in_whatever_words(
         (
             "Does the law ban the sale?",
             ("The law bans the sale of fireworks.", "The law allows the sale of candles."),
-        ),
-        (
-            "What does the road change?",
-            ("The road shortened journeys by 9 %.", "The road raised the rents by 4 %."),
         ),
         (
             "Is a permit needed for a kiln?",
