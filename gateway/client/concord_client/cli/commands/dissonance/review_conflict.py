@@ -131,10 +131,12 @@ def _dismiss_all(session: Session, *, because: str, **by: str) -> None:
             if not client.dissonance.ListConflicts(of_run).conflicts:
                 more = " `concord conflict ID` names the run that recorded a conflict."
                 raise absent(session, run_id, what="run that recorded conflicts", more=more)
+    what = by_field.removesuffix("_id")
+    if not run_id and not reply.dismissed_count and not reply.left_count:
+        raise absent(session, name, what=f"finding in texts that nobody has reviewed, of {what}")
     if session.as_json:
         session.reply(reply)
         return
-    what = by_field.removesuffix("_id")
     show(f"Dismissed {plural(reply.dismissed_count, 'conflict')} of {what} {name}.")
     if reply.left_count:
         left = plural(reply.left_count, "conflict")
