@@ -50,7 +50,7 @@ async def test_what_a_rule_or_a_run_found_is_dismissed_at_once(system: Running) 
 async def test_the_whole_memory_is_checked_and_two_items_resolved(system: Running) -> None:
     """W3 D6 `detect_contradictions` counts, `list_conflicts` shows, `resolve_dissonance` takes a
     conflict or the two that disagree, and not both; `review_conflict` takes a number, too."""
-    said = ("The ferry leaves at nine.", "The ferry leaves at ten.")
+    said = ("The depot opens at 8.", "The depot opens at 9.")
     async with over_http(system, ALL) as agent:
         ids = [told(await agent.call_tool("add_memory", {"content": c}))["id"] for c in said]
         check = told(await agent.call_tool("detect_contradictions", {"full": True}))

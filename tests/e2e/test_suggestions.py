@@ -117,9 +117,9 @@ async def test_a_session_gets_no_memory_twice_unless_it_asks(running: TwoServers
 
 async def test_memories_read_in_the_session_lift_those_read_with_them(running: TwoServers) -> None:
     """S9 S3 M7 Suggestions are ranked by search's composite, with the session's co-reads."""
-    notes = [Memory(id=each, content=f"Note {each}.", surfaces_when=["file:*.py"]) for each in "ab"]
+    notes = [Memory(id=each, content="A note.", surfaces_when=["file:*.py"]) for each in "ab"]
     token = await running.add(*notes, NOISE)
-    situation = {"file_path": "a.py", "limit": 2, "repeat": True}
+    situation = {"file_path": "main.py", "limit": 2, "repeat": True}
     first, second = await suggested(running, token, **situation)
     for number in range(12):  # once says little
         for each in (second, "noise"):
