@@ -123,3 +123,31 @@ async def test_an_instant_of_the_request_goes_before_the_phrase(running: TwoServ
 
     assert "hamburg" not in ids(reply)
     assert "berlin" in ids(reply)
+
+
+@pytest.mark.parametrize(
+    ("query", "order"),
+    [
+        ("Who was Ada's dentist before Dr. Quist?", ["vail", "moor", "quist"]),
+        ("Who was Ada's previous dentist?", ["vail", "moor", "quist"]),
+        ("Wer war Adas Zahnarzt, bevor sie zu Dr. Quist ging?", ["vail", "moor", "quist"]),
+        ("Who was Ada's dentist in 2016?", ["moor", "vail", "quist"]),
+        ("Who is Ada's dentist?", ["quist"]),
+    ],
+)
+async def test_within_a_chain_time_decides(
+    running: TwoServers, query: str, order: list[str]
+) -> None:
+    """S11 T4 Words tell only which chain is meant: what fits the time comes first, else the newest;
+    "before" in the past tense asks for what has ended, whether or not that is dated."""
+    chain = []
+    for year, (name, former) in enumerate([("moor", ""), ("vail", "moor"), ("quist", "vail")]):
+        link = f"\nSupersedes: [[memory:{former}]]" if former else ""
+        said = f"Ada's dentist is Dr. {name.title()}.{link}"
+        chain.append(Memory(id=name, content=said, valid_from=at(f"{2015 + 3 * year}-01-01")))
+    request = pb.SearchRequest(query=query, peek=True)
+    request.consistency.at_least_as_fresh = await running.add(*chain)
+
+    found = ids(await running.searching().Search(request))
+
+    assert [each for each in found if each in {"moor", "vail", "quist"}] == order

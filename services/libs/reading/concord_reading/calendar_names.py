@@ -168,6 +168,8 @@ class CalendarNames:
 
     def recurring(self, at: int) -> tuple[Recurring, int] | None:
         """Read a month, season or holiday, or a weekday."""
+        if self.is_called(at):
+            return None
         if weekday := self.known.known.weekdays.get(self.word(at), 0):
             return Recurring("day", weekday=weekday), at + 1
         if quarter := self.known.recurring.get((self.word(at),)):
@@ -176,6 +178,10 @@ class CalendarNames:
             longer = self._longer(at)
             return longer or (quarter, at + 1)
         return self._longer(at)
+
+    def is_called(self, at: int) -> bool:
+        """Whether a word is somebody's name: "Frau Sommer"."""
+        return self.word(at - 1).rstrip(".") in _TITLES
 
     def _longer(self, at: int) -> tuple[Recurring, int] | None:
         length = self.known.length("recurring phrases", self.words, at)
@@ -226,6 +232,9 @@ _LINKS = frozenset(
         *("anfang", "mitte", "ende", "im"),
     }
 )
+
+
+_TITLES = frozenset({"frau", "herr", "herrn", "familie", "mr", "mrs", "ms", "miss", "dr"})
 
 
 def at_place(what: Period | None, end: int) -> Found | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from concord_reading.calendar_grammar import Calendar
 from concord_reading.periods import Period, Recurring, Which
@@ -58,6 +60,7 @@ class TimeReader:
         """Read "between May and July", "from 2015 to 2017", "2019-2021" and "13 to 15 July"."""
         is_between = self._is(at, "between")
         begin = at + is_between
+        begin += self._is(begin, "article")
         one = self.calendar.composed(begin)
         first_day = self.calendar.day(begin)
         if one is None and first_day is None:
@@ -140,6 +143,8 @@ class TimeReader:
     def _plain(self, at: int) -> tuple[Window | None, int] | None:
         """Read "in March" and "last week"."""
         found, begin = self.calendar.period(at), at
+        if found is not None and self._word(found[1]) == "ago":
+            found = None  # "came in two days ago"
         while found is None and begin < at + 2 and self._is(begin, "in"):
             begin += 1
             found = self.calendar.period(begin)
@@ -197,7 +202,9 @@ class TimeReader:
             return self._undated(at, end), end  # "before noon"
         anchor = self.text[self.words[begin].start : self.words[end - 1].end]
         relation = _RELATIONS.get(self._word(at), Relation.AT)
-        named = Window(*self._spelt(at, end), relation=relation, anchor=anchor)
+        # "who led it before Ada?" asks for what has ended, whenever that was
+        of_past = relation is Relation.BEFORE and self._is_told
+        named = Window(*self._spelt(at, end), relation=relation, anchor=anchor, of_past=of_past)
         period = self._period_within(begin + 1, end)
         if period is not None:  # "before she moved in 2023"
             named = replace(named, anchor="", fixed=period.fixed)
@@ -231,6 +238,8 @@ class TimeReader:
 
     def _ends_thing(self, begin: int, at: int) -> bool:
         word = self._word(at)
+        if word == "." and self.calendar.is_called(at):  # "Dr."
+            return False
         if not (word[0].isalnum() or word in "-'’\"&"):
             return True
         return at > begin and self.known.language == "en" and word in _WH
@@ -239,9 +248,12 @@ class TimeReader:
 
     def _past(self, at: int) -> tuple[Window, int] | None:
         """Read "used to", "früher", and "before" at the end."""
-        length = self.known.length("past phrases", self.words, at)
+        known = self.known.words
+        length = int(self.known.length("past phrases", self.words, at))
         if not length and self._word(at) == "before":
             length = not any(each.word[0].isalnum() for each in self.words[at + 1 : at + _LONGEST])
+        if not length and self._word(at) in known["former"] and self._is_told:
+            length = self._word(at - 1) not in known["measuring"]  # "how old", "a year old"
         is_use = self._word(at) == "used" and bool({self._word(at - 1), self._word(at - 2)} & _BE)
         if not length or is_use:  # "is Redis used to store"
             return None
@@ -252,6 +264,8 @@ class TimeReader:
         known = self.known.words
         if not self._is(at, "undated"):
             return None
+        if self.calendar.is_called(at):
+            return None, at + 1
         end = at
         while self._is(end, "undated"):
             end += 1
@@ -266,6 +280,17 @@ class TimeReader:
         return self._undated(begin, end), end
 
     # -- parts
+
+    @cached_property
+    def _is_told(self) -> bool:
+        """Whether a verb is in the past tense."""
+        past = self.known.words["told"]
+        is_german = self.known.language == "de"
+        return any(
+            each.word in past
+            or (is_german and not each.is_capital and _PRETERITE.search(each.word))
+            for each in self.words
+        )
 
     def _undated(self, at: int, end: int) -> Window:
         return Window(*self._spelt(at, end))
@@ -308,6 +333,7 @@ _RELATIONS = {
     "since": Relation.SINCE, "seit": Relation.SINCE, "seitdem": Relation.SINCE,
     "until": Relation.UNTIL, "till": Relation.UNTIL, "bis": Relation.UNTIL,
 }  # fmt: skip
+_PRETERITE = re.compile(r"(?<!let)(?<!heu)(?<!ers)(?<!bit)(?:te|ten)$")
 _CLAUSES = frozenset({"bevor", "ehe", "nachdem", "seitdem", "während"})
 _WH = frozenset({"where", "what", "who", "whom", "whose", "which", "how", "why", "did", "does"})
 _BE = frozenset({"is", "are", "was", "were", "be", "been", "being", "get", "got"})

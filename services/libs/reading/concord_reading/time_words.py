@@ -166,7 +166,8 @@ def time_words(language: str) -> TimeWords:
 
 
 _CASES = ("", "s", "n", "m")
-_OPENING = ("in", "article", "between", "last", "this", "next", "one", "few", "anchors", "undated")
+_OPENING = ("in", "article", "between", "last", "this", "next", "one", "few", "anchors", "undated",
+            "former")  # fmt: skip
 
 
 _GRAIN_OF = {

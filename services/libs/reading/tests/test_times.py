@@ -27,6 +27,9 @@ What broke this morning? | 2024-05-15 | 2024-05-16
 What did she plan for tomorrow? | 2024-05-16 | 2024-05-17
 What is due next week? | 2024-05-20 | 2024-05-27
 What did he write two days ago? | 2024-05-13 | 2024-05-14
+What came in two days ago? | 2024-05-13 | 2024-05-14
+Was kam im ersten Halbjahr 2023 heraus? | 2023-01-01 | 2023-07-01
+Was geschah zwischen dem 3. und 5. April 2023? | 2023-04-03 | 2023-04-06
 What did he write 10 days ago? | 2024-05-05 | 2024-05-06
 Where were we three weeks ago? | 2024-04-22 | 2024-04-29
 Where did she live a year ago? | 2023-01-01 | 2024-01-01
@@ -214,6 +217,7 @@ What happened on 03/05/2024? |
 """
 
 NONE = """
+Welche Schuhgröße hat Frau Sommer?
 When did Ada move?
 What day is the party?
 How many days did the trip take?

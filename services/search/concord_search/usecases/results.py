@@ -133,3 +133,20 @@ def after_their_heads(results: Sequence[Result]) -> list[Result]:
         behind = followers.get(each.memory.state.id, [])
         ordered += [each, *sorted(behind, key=lambda result: -result.memory.state.valid_from)]
     return ordered
+
+
+def by_time_in_chains(results: Sequence[Result]) -> list[Result]:
+    """Gives the places of each lineage chain to its memories by how well they fit the asked time,
+    then the newest first: that they are about the same thing is known, so time decides."""
+    chains: dict[str, list[Result]] = {}
+    for each in results:
+        chains.setdefault(_chain(each), []).append(each)
+    for members in chains.values():
+        members.sort(
+            key=lambda each: (each.breakdown.score("window"), each.memory.state.valid_from)
+        )
+    return [chains[_chain(each)].pop() for each in results]
+
+
+def _chain(result: Result) -> str:
+    return min(result.memory.state.heads, default=result.memory.state.id)

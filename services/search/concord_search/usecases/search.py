@@ -39,6 +39,7 @@ from concord_search.usecases.results import (
     Ranked,
     Result,
     after_their_heads,
+    by_time_in_chains,
     explained,
     may_be_shown,
     with_conflicts,
@@ -264,6 +265,8 @@ class Search:
         results = explained(ranked, shown)
         if query.superseded is Superseded.INCLUDE:
             results = after_their_heads(results)
+        elif ranked.question.scope.superseded is Superseded.INCLUDE:
+            results = by_time_in_chains(results)
         return results, query.offset + read if read < len(rows) else None
 
     async def shown(
