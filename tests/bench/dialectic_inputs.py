@@ -2,10 +2,9 @@
 
 The inputs of `findings/dialectic.jsonl` and their gold are somebody else's. All of them are for
 development: the odd ones always were, and the even ones since issue 32 was first measured with
-them. `dialectic_own.jsonl` has the rules' author's gold. `dialectic_heldout.jsonl` is by a rules'
-author as well, who wrote it, gold first, before reading the rules: no rule is written from what it
-misses. A strategy of null is an unresolved contradiction; SYNTHESIS without a contradiction unites
-parts of one answer.
+them. `dialectic_own.jsonl` has the rules' author's gold. `dialectic_heldout.jsonl` is by somebody
+who read neither rules nor code; no rule is written from what it misses. A strategy of null is an
+unresolved contradiction; SYNTHESIS without a contradiction unites parts of one answer.
 """
 
 import json

@@ -1,7 +1,7 @@
 """What a check finds in whole collections of memories, and in pairs, all written by somebody who
 had seen neither attributes nor rules (D3, D4, D13).
 
-`findings/worlds`: sixteen collections of 80 or 125 memories with planted disagreements; whoever
+`findings/worlds`: seventeen collections of 80 to 200 memories with planted disagreements; whoever
 wrote rules has read harbour_lane, parcel_ops, ember_chat and bakery. `findings/minimal.jsonl`:
 pairs that look like conflicts and are none. `findings/pairs_*.jsonl`: pairs of all classes; the
 rules were written beside the `dev` ones. The conversations and decision records are evaluation data

@@ -27,6 +27,10 @@ from tests.bench.table import Bar, Row
 HERE = Path(__file__).parent
 TODAY = "2026-11-28T12:00"
 """When the questions about the past are asked."""
+KINDS = ("", "_by_others")
+"""The author's, written before the code, and somebody else's: at the first run 33 of 37 windows
+were right and .70 of the first results; rules were then written from what was missed."""
+AT_LEAST = Bar(0.9, at_most=False)
 QUESTIONS = 150
 """So many of TempReason's."""
 NOON = 12 * 3_600_000_000
@@ -43,12 +47,14 @@ class Asked:
 
 async def bench(run: Run) -> AsyncIterator[Row]:
     """The windows, then the first results."""
-    for row in _windows(list(records(HERE / "time_phrases.jsonl"))):
-        yield row
-    memories, questions = _own()
-    async with whole(run.folder / "time", MiniLm()) as system:
-        async for row in _first(system, "past", memories, questions, Bar(0.9, at_most=False)):
+    for kind in KINDS:
+        for row in _windows(list(records(HERE / f"time_phrases{kind}.jsonl"))):
             yield row
+    async with whole(run.folder / "time", MiniLm()) as system:
+        for kind in KINDS:
+            memories, questions = _past(kind)
+            async for row in _first(system, f"past{kind}", memories, questions, AT_LEAST):
+                yield row
         folder = run.evaluation / "tempreason"
         if not folder.is_dir():
             print(f"SKIPPED: no data at {folder}", flush=True)
@@ -110,8 +116,8 @@ async def _first(
     )
 
 
-def _own() -> tuple[Sequence[Memory], Sequence[Asked]]:
-    said = {line["id"]: line for line in records(HERE / "past_memories.jsonl")}
+def _past(kind: str) -> tuple[Sequence[Memory], Sequence[Asked]]:
+    said = {line["id"]: line for line in records(HERE / f"past_memories{kind}.jsonl")}
     memories = [
         _memory(
             each["text"], each["since"], each.get("until"), each["id"], each.get("supersedes", "")
@@ -120,7 +126,7 @@ def _own() -> tuple[Sequence[Memory], Sequence[Asked]]:
     ]
     questions = [
         Asked(line["query"], frozenset({_content(said[line["right"]])}))
-        for line in records(HERE / "past_questions.jsonl")
+        for line in records(HERE / f"past_questions{kind}.jsonl")
     ]
     return memories, questions
 
