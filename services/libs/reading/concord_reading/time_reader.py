@@ -253,7 +253,8 @@ class TimeReader:
         if not length and self._word(at) == "before":
             length = not any(each.word[0].isalnum() for each in self.words[at + 1 : at + _LONGEST])
         if not length and self._word(at) in known["former"] and self._is_told:
-            length = self._word(at - 1) not in known["measuring"]  # "how old", "a year old"
+            # "how old", "a year old", "the old ones"
+            length = self._word(at - 1) not in known["measuring"] | known["article"]
         is_use = self._word(at) == "used" and bool({self._word(at - 1), self._word(at - 2)} & _BE)
         if not length or is_use:  # "is Redis used to store"
             return None

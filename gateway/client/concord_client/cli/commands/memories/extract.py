@@ -19,8 +19,6 @@ from concord_client.cli.render.page import plural, show, text
 from concord_client.cli.session import Session
 from concord_client.cli.values import instant, read_stdin, stated_sources
 from concord_client.facts import take_facts
-from concord_client.importers.chat.plain import lines_of, paragraphs
-from concord_client.importers.outcome import ItemUnreadable
 
 if TYPE_CHECKING:
     from concord.dissonance.v1.dissonance_pb2 import (
@@ -113,6 +111,9 @@ def _turns(words: str) -> "tuple[list[SaidText], int]":
     """The turns of a dialogue in the forms that `concord import` reads, and how many lines are left
     out: those without a sure speaker."""
     from concord.dissonance.v1.dissonance_pb2 import SaidText
+
+    from concord_client.importers.chat.plain import lines_of, paragraphs
+    from concord_client.importers.outcome import ItemUnreadable
 
     turns: list[SaidText] = []
     unread = 0
