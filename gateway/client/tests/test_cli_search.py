@@ -141,6 +141,9 @@ def test_a_result_says_where_it_is_from(concord: CommandLine, unique: Unique) ->
     place = next(at for at, line in enumerate(lines) if line.startswith(f"[memory:{own}] {said}"))
     assert lines[place + 1 : place + 3] == [f"  {words}", "  [memory:x] fact"]
     assert concord.reply(SearchResponse, *asked).context == ""
+    packed = concord.done(*asked, "--pack", "200").splitlines()
+    assert packed[0] == f"[memory:{own}] from 2024-03-01 until 2124-03-01; Anna"
+    assert concord(*asked, "--pack", "9000").exit_code == 2
 
 
 def test_the_recall_log_says_what_was_returned(concord: CommandLine, notes: Notes) -> None:

@@ -29,6 +29,9 @@ def test_a_program_of_its_users_runs(tmp_path: Path) -> None:
         found = again.search("What does Ada like?")
         assert found.results[0].provenance in found.context
         assert found.results[0].memory.origin == "AGENT"
+        packed = again.search("What does Ada like?", pack_tokens=100)
+        assert 0 < len(packed.context.encode()) <= 300
+        assert len(packed.context) < len(found.context)
         followed = again.follow("Ada", "KNOWS", "LIVES_IN")
         assert followed is not None
         assert (followed.ends, followed.unheld_hop) == (("Husum",), 0)

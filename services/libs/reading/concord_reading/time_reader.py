@@ -286,10 +286,9 @@ class TimeReader:
     def _is_told(self) -> bool:
         """Whether a verb is in the past tense."""
         past = self.known.words["told"]
-        is_german = self.known.language == "de"
+        ending = _PRETERITE[self.known.language]
         return any(
-            each.word in past
-            or (is_german and not each.is_capital and _PRETERITE.search(each.word))
+            each.word in past or (not each.is_capital and ending.search(each.word))
             for each in self.words
         )
 
@@ -334,7 +333,10 @@ _RELATIONS = {
     "since": Relation.SINCE, "seit": Relation.SINCE, "seitdem": Relation.SINCE,
     "until": Relation.UNTIL, "till": Relation.UNTIL, "bis": Relation.UNTIL,
 }  # fmt: skip
-_PRETERITE = re.compile(r"(?<!let)(?<!heu)(?<!ers)(?<!bit)(?:te|ten)$")
+_PRETERITE = {
+    "en": re.compile(r"\w{2}[^e]ed$"),  # not "need"
+    "de": re.compile(r"(?<!let)(?<!heu)(?<!ers)(?<!bit)(?:te|ten)$"),
+}
 _CLAUSES = frozenset({"bevor", "ehe", "nachdem", "seitdem", "während"})
 _WH = frozenset({"where", "what", "who", "whom", "whose", "which", "how", "why", "did", "does"})
 _BE = frozenset({"is", "are", "was", "were", "be", "been", "being", "get", "got"})
