@@ -335,6 +335,18 @@ def test_of_a_deleted_space_no_key_is_kept_or_drawn(sound: Path, tmp_path: Path)
         assert getattr(after, name) == held
 
 
+def test_what_is_taken_away_while_it_looks_is_passed_over(tmp_path: Path) -> None:
+    """W7 A running system deletes an index's folders under the doctor's hands."""
+    (tmp_path / "index" / "space" / "shard").mkdir(parents=True)
+    looked_at = []
+    for path, _ in doctor._known(tmp_path):  # between two of its steps, or luck would decide
+        looked_at.append(path.name)
+        if path.name == "index":
+            shutil.rmtree(path)
+
+    assert looked_at == [tmp_path.name, "index"]
+
+
 def without_a_state(data: Path) -> None:
     """Take what is indexed out of the index."""
     taken_out = 0

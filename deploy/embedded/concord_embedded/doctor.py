@@ -7,7 +7,7 @@ import shutil
 import socket
 import sqlite3
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -91,7 +91,7 @@ def examine(root: Path, port: int, environ: Mapping[str, str], now: int) -> Sequ
 
 def _directory(data: DataDirectory) -> Iterator[Finding]:
     about = "permissions"
-    known = list(_known((data.root, *data.root.rglob("*"))))
+    known = list(_known(data.root))
     foreign = [each for each, found in known if found.st_uid != os.geteuid()]
     if foreign:
         yield Finding(about, f"{_named(foreign)} belong to another user", "change their owner")
@@ -110,11 +110,12 @@ def _directory(data: DataDirectory) -> Iterator[Finding]:
         yield Finding("restore", "a restore was stopped before its end", advice)
 
 
-def _known(paths: Iterable[Path]) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield each path that still exists, with its status."""
-    for each in paths:
-        with suppress(FileNotFoundError):
-            yield each, each.lstat()
+def _known(root: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Yield a directory and all in it, with the status; what is taken away meanwhile is left out."""
+    for folder, _, files in os.walk(root):
+        for each in (Path(folder, name) for name in ("", *files)):
+            with suppress(FileNotFoundError):
+                yield each, each.lstat()
 
 
 def _disk(data: DataDirectory) -> Iterator[Finding]:
