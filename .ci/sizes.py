@@ -142,7 +142,7 @@ RISES: list[tuple[str, int, str]] = [
     ("tools", 15, "these lines as well"),
     ("tests", 95, "what a check of a search's results takes"),
     ("protos/concord", 10, "how many texts are unread"),
-    ("tests", 10, "these, beside those of packs"),
+    ("tests", 40, "these, beside those of packs, and rare words alone"),
     ("tools", 2, "these two lines"),
     ("services/dissonance", 45, "a file of sketches is of one process, by a lock"),
     ("tests", 110, "deaths while texts are read, and replicas with files of their own"),

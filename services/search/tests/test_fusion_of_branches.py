@@ -8,7 +8,7 @@ import pytest
 import qdrant_edge as qdrant
 from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.qdrant.shard import DENSE, WORDS
-from concord_search.domain.fusion import apart, fused, scale
+from concord_search.domain.fusion import FEWEST, apart, fused, scale
 from concord_search.domain.signals import Weights
 from search_lab import SPACE, Lab, plain_state
 
@@ -112,6 +112,19 @@ def test_a_rare_word_keeps_its_effect_on_meaning() -> None:
 
     assert rare == pytest.approx(expected)
     assert seldom == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("held_by", [1, 3, FEWEST - 1])
+def test_few_that_hold_what_is_searched_for_stand_out(held_by: int) -> None:
+    """S3 They come before what only looks alike, however much it does."""
+    cosine, lexical = np.linspace(0.4, 0.5, 200), np.zeros(200)
+    cosine[-3:] = 0.7
+    lexical[:held_by] = 9.0
+    term = lexical[:, np.newaxis] > 0
+
+    best = np.argsort(-apart(cosine, lexical, term, np.array([log(6.0)])), kind="stable")
+
+    assert sorted(best[:held_by].tolist()) == list(range(held_by))
 
 
 def test_the_default_weights_are_the_published_ones() -> None:

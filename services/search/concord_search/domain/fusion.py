@@ -39,7 +39,7 @@ COMMON = log(5.0)
 """Below this inverse document frequency about a fifth of a space's memories hold a term."""
 
 FEWEST = 10
-"""So many candidates must hold a term, before anything is said of its effect on cosines."""
+"""So many candidates must hold a term, before its effect or its spread says anything."""
 
 
 def apart(cosine: Floats, lexical: Floats, holds: Bools, term_weights: Floats) -> Floats:
@@ -49,11 +49,16 @@ def apart(cosine: Floats, lexical: Floats, holds: Bools, term_weights: Floats) -
     that does. So each cosine is taken as its distance from what a linear regression on the common
     terms of the query expects. `lexical` is 0 where the branch of words found nothing; `holds`,
     shape (n, terms), and `term_weights` as in `Candidates`.
+
+    Fewer than `FEWEST` finds of the branch of words have no distribution of their own: one alone
+    would get .5, less than the best of those that only look alike. So the others count as 0 there.
     """
     common = (term_weights < COMMON) & (holds.sum(axis=0) >= FEWEST)
     meaning = _unexplained(cosine, holds[:, common].astype(np.float64))
-    words = np.where(lexical > 0, lexical, np.nan)
-    return fused([meaning, words], [scale(meaning), scale(lexical[lexical > 0])])
+    found = lexical > 0
+    words = np.where(found, lexical, np.nan)
+    beside = lexical if found.sum() < FEWEST else lexical[found]
+    return fused([meaning, words], [scale(meaning), scale(beside)])
 
 
 def _unexplained(values: Floats, columns: Floats) -> Floats:
