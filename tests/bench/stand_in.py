@@ -53,6 +53,10 @@ class StandIn:
         """The real vector of a query."""
         return await self._real.embed_query(text)
 
+    def knows(self, text: str) -> bool:
+        """Whether the real model knows a word of a query."""
+        return self._real.knows(text)
+
     async def close(self) -> None:
         """Frees the real model."""
         await self._real.close()

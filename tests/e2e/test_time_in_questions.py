@@ -67,6 +67,27 @@ async def test_what_held_then_comes_first(running: TwoServers, query: str, first
     assert "window" in {each.signal_name for each in held.explanation.signals}
 
 
+@pytest.mark.parametrize(
+    "query", ["Where did Ada live in 2017?", "Where did Ada live before she moved to Berlin?"]
+)
+async def test_what_held_then_is_as_sure_as_if_it_still_did(
+    running: TwoServers, query: str
+) -> None:
+    """S5 T4 What was replaced since answers a question about the past: it has the band of a memory
+    that holds, and the advice is about it; of the present it is LOW."""
+    reply = await search(running, query)
+    now = await search(running, "Where does Ada live?", superseded=pb.SUPERSEDED_MODE_INCLUDE)
+
+    first = reply.results[0]
+    assert first.memory.id == "hamburg"
+    assert first.confidence in {pb.CONFIDENCE_BAND_HIGH, pb.CONFIDENCE_BAND_MEDIUM}
+    assert reply.confidence == first.confidence
+    assert f"Relevance: {first.composite_score:.2f}" in reply.stac_lines[1]
+    bands = {result.memory.id: result.confidence for result in now.results}
+    assert bands["hamburg"] == pb.CONFIDENCE_BAND_LOW
+    assert now.confidence == bands["berlin"]
+
+
 async def test_the_reply_names_the_window(running: TwoServers) -> None:
     """S11: by the caller's own today."""
     reply = await search(running, "Where did Ada live last year?", today=at("2018-03-01"))

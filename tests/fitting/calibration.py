@@ -22,18 +22,21 @@ class Margin:
     `together`: of the unanswerable questions about all conversations, so many come out LOW;
     `worst`: of those about each conversation at least so many. Both are above what spec S5
     promises: a bound that just holds for the development data fails for other conversations.
-    `high`: of the answerable, so many come out HIGH.
+    `high`: of the answerable, so many come out HIGH. `right_low`: of the right results so many may
+    come out LOW; where the bound of LOW can be above both for it, it is. What is near to a
+    question's topic and answers it not has more evidence than questions about something else.
     """
 
     together: float
     worst: float
     high: float
+    right_low: float = 0.0
 
 
 MARGINS = {
-    "plain": Margin(0.95, 0.90, high=0.25),
+    "plain": Margin(0.95, 0.90, high=0.25, right_low=0.05),
     "people": Margin(0.95, 0.87, high=0.17),
-    "assistant": Margin(0.93, 0.86, high=0.17),
+    "assistant": Margin(0.93, 0.86, high=0.16),
 }
 """With more of a margin too many right results of chats come out LOW: .128 at .94."""
 
@@ -72,9 +75,9 @@ def fit(
     return Logit(intercept, dict(zip(names, by_name.tolist(), strict=True)))
 
 
-def low_bound(said: Floats, answerable: Bools, share: float) -> float:
-    """Below which a result is LOW: a share of the unanswerable, by conversations left out."""
-    return round(float(np.quantile(said[~answerable], share)), 4)
+def low_bound(said: Floats, share: float) -> float:
+    """Below which a result is LOW: a share of these, by conversations left out."""
+    return round(float(np.quantile(said, share)), 4)
 
 
 def high_bound(said: Floats, answerable: Bools, share: float) -> float:

@@ -56,7 +56,8 @@ RIGHT = (
 """The evidence that a result is right."""
 
 SIZES = {"plain": (5, 20, 60)}
-"""Of plain memories there may be few: so many others, in spaces that bands are fitted on, too."""
+"""Of plain memories there may be few: so many others, in spaces that bands are fitted on, too; and
+all but those that answer. What answers a turn's question also stands in the turns around it."""
 
 
 @dataclass(frozen=True)
@@ -75,21 +76,25 @@ class First:
 class LeftOut:
     """What fits without a conversation reach on it: (any, coverage) of each question asked of its
     own conversation and of all in one space, by collection, the profile by conversation, and the
-    first results of all questions."""
+    first results of all questions; `near`: and of those whose answers are taken out."""
 
     margin: calibration.Margin
     own: dict[str, list[tuple[float, float]]]
     together: dict[str, list[tuple[float, float]]]
     profiles: dict[str, Profile]
     firsts: list[First]
+    near: list[First]
 
     def bounds(self) -> tuple[float, float]:
         """Below which a result is LOW, and from which HIGH; the worst conversation counts, too."""
-        can, sure, _, answerable = self._columns()
-        lows = [calibration.low_bound(can, answerable, self.margin.together)]
+        can, sure, right, answerable = self._columns()
+        lows = [
+            calibration.low_bound(can[~answerable], self.margin.together),
+            calibration.low_bound(can[right], self.margin.right_low),
+        ]
         for conversation in self._conversations():
             can_here, _, _, answerable_here = self._columns(conversation)
-            lows.append(calibration.low_bound(can_here, answerable_here, self.margin.worst))
+            lows.append(calibration.low_bound(can_here[~answerable_here], self.margin.worst))
         return max(lows), calibration.high_bound(sure, answerable, self.margin.high)
 
     def bands(self, low: float, high: float) -> Mapping[str, float]:
@@ -103,7 +108,9 @@ class LeftOut:
             )
             for name in ("HIGH right", "unanswerable LOW")
         }
-        return {**self._bands(low, high), **worst}
+        near = [each.said_answerable < low for each in self.near]
+        beside = {"near LOW": round(sum(near) / len(near), 3)} if near else {}
+        return {**self._bands(low, high), **worst, **beside}
 
     def _bands(self, low: float, high: float, conversation: str = "") -> Mapping[str, float]:
         can, sure, right, answerable = self._columns(conversation)
@@ -124,7 +131,7 @@ class LeftOut:
         can, sure, _, answerable = self._columns()
         curve = []
         for share in shares:
-            low = calibration.low_bound(can, answerable, 1 - share)
+            low = calibration.low_bound(can[~answerable], 1 - share)
             high = calibration.high_bound(sure, answerable, share)
             seen = self.bands(low, high)
             curve.append((share, seen["HIGH right"], seen["right LOW"]))
@@ -150,7 +157,7 @@ def _mean(values: Floats | Bools) -> float:
 
 def left_out(name: str, samples: Samples) -> LeftOut:
     """Each conversation by a fit on the others."""
-    seen = LeftOut(calibration.MARGINS[name], defaultdict(list), defaultdict(list), {}, [])
+    seen = LeftOut(calibration.MARGINS[name], defaultdict(list), defaultdict(list), {}, [], [])
     for conversation in samples.conversations:
         profile = profile_of(name, samples.without(conversation))
         tested = samples.only(conversation)
@@ -158,7 +165,9 @@ def left_out(name: str, samples: Samples) -> LeftOut:
             for each in some:
                 figures[each.collection].append(found(each, profile))
         seen.profiles[conversation] = profile
-        seen.firsts.extend(_firsts(profile, tested))
+        for some, answerable in ((tested.own, True), (tested.elsewhere, False)):
+            seen.firsts.extend(_first(profile, each, answerable) for each in some)
+        seen.near.extend(_first(profile, each, False) for each in _near(name, tested))
     return seen
 
 
@@ -195,9 +204,13 @@ def profile_of(name: str, samples: Samples) -> Profile:
         (
             *calibration.first_result(each, of_all(ranked)),
             answerable,
-            1.0 if answerable else 1 / others,
+            count,
         )
-        for some, answerable in ((samples.own, True), (samples.elsewhere, False))
+        for some, answerable, count in (
+            (samples.own, True, 1.0),
+            (samples.elsewhere, False, 1 / others),
+            (_near(name, samples), False, 1.0),
+        )
         for whole in some
         if len(whole.found)
         for each in (whole, *(whole.smaller(size, chance) for size in SIZES.get(name, ())))
@@ -212,17 +225,17 @@ def profile_of(name: str, samples: Samples) -> Profile:
     return replace(ranked, confidence=confidence)
 
 
-def _firsts(profile: Profile, samples: Samples) -> list[First]:
-    said = []
-    for some, answerable in ((samples.own, True), (samples.elsewhere, False)):
-        for sample in some:
-            evidence, right = calibration.first_result(sample, of_all(profile))
-            columns = {name: np.array([value]) for name, value in evidence.items()}
-            can = profile.confidence.answerable.probability(columns)
-            sure = profile.confidence.right.probability(columns)
-            first = First(sample.conversation, float(can[0]), float(sure[0]), right, answerable)
-            said.append(first)
-    return said
+def _near(name: str, samples: Samples) -> list[Sample]:
+    """Of plain memories, the questions with their answers taken out."""
+    return [each.unanswered() for each in samples.own if name in SIZES and not each.right.all()]
+
+
+def _first(profile: Profile, sample: Sample, answerable: bool) -> First:
+    evidence, right = calibration.first_result(sample, of_all(profile))
+    columns = {name: np.array([value]) for name, value in evidence.items()}
+    can = profile.confidence.answerable.probability(columns)
+    sure = profile.confidence.right.probability(columns)
+    return First(sample.conversation, float(can[0]), float(sure[0]), right, answerable)
 
 
 def _found(figures: Sequence[tuple[float, float]]) -> Mapping[str, float]:

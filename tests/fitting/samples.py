@@ -51,7 +51,14 @@ class Sample:
         """
         others = np.flatnonzero(~self.right).tolist()
         drawn = chance.sample(others, min(size, len(others)))
-        rows = np.sort(np.array([*np.flatnonzero(self.right), *drawn], dtype=np.int64))
+        return self._among(np.sort(np.array([*np.flatnonzero(self.right), *drawn], dtype=np.int64)))
+
+    def unanswered(self) -> "Sample":
+        """The question asked of its space without what is right: on its topic, and no answer."""
+        return self._among(np.flatnonzero(~self.right))
+
+    def _among(self, rows: Ints) -> "Sample":
+        """The question asked of a space with some of the candidates alone."""
         found = self.found
         held = found.holds[rows].sum(axis=0)
         weights = np.log1p((len(rows) - held + 0.5) / (held + 0.5))
@@ -161,7 +168,7 @@ def _state(turn: Turn, at: int) -> MemoryState:
         domain="",
         category="",
         tags=(),
-        session_id=turn.session,
+        session_id=turn.session and f"{turn.conversation}/{turn.session}",
         origins=(Origin(turn.speaker, "", type_pb2.TRUST_LEVEL_REPORTED),),
         record_from=when,
         created=when,

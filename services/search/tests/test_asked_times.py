@@ -9,7 +9,7 @@ from concord_search.adapters.qdrant.time_terms import of_spans, with_times
 from concord_search.domain.asked_times import OUTSIDE, TimeUse, Within, window_fit
 from concord_search.domain.instants import DAY, NEVER, PRESENT, AsOf
 from concord_search.domain.memory import Talk as Kind
-from concord_search.usecases.asked_times import Dated, anchor_text, asked_times, looks_back
+from concord_search.usecases.asked_times import Dated, anchor_text, asked_times
 from search_lab import START as NOW
 from search_lab import OpenLab, candidates, plain_state, talk
 
@@ -112,10 +112,10 @@ def test_only_a_time_that_is_over_brings_back_what_ended() -> None:
         for text in ("in 2020", "since 2020", "tomorrow")
     )
 
-    assert looks_back(over, PRESENT, NOW)
-    assert not looks_back(open_, PRESENT, NOW)
-    assert not looks_back(ahead, PRESENT, NOW)
-    assert not looks_back(over, AsOf(NOW), NOW)
+    assert over.look_back(PRESENT, NOW)
+    assert not open_.look_back(PRESENT, NOW)
+    assert not ahead.look_back(PRESENT, NOW)
+    assert not over.look_back(AsOf(NOW), NOW)
 
 
 def test_named_times_are_terms() -> None:

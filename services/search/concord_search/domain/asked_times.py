@@ -6,7 +6,7 @@ from enum import Enum
 import numpy as np
 
 from concord_search.domain.candidates import Candidates, Floats
-from concord_search.domain.instants import DAY, NEVER, Micros
+from concord_search.domain.instants import DAY, NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import Talk
 
 EVER: Micros = -(1 << 53) + 1
@@ -85,6 +85,11 @@ class AskedTimes:
             named = [f'"{each.phrase}"' for each in self.phrases if each.use in uses]
             said += [f"{title}: {', '.join(named)}."] if named else []
         return " ".join(said)
+
+    def look_back(self, as_of: AsOf, now: Micros) -> bool:
+        """Whether what was superseded or has ended belongs to the answer: the query asks for a time
+        that is over, and the request names no instant of its own."""
+        return as_of == PRESENT and self.within is not None and self.within.is_over(now)
 
     def without_edges(self, query: str) -> str:
         """The query without phrases whose words only bound the window: "before the wedding".

@@ -37,9 +37,10 @@ def certainties(ranking: Ranking, rows: Sequence[int]) -> dict[int, Certainty]:
     asks = found.talk.asks[compared].tolist()
     lacks = (rarest(found)[compared] < 1).tolist()
     read = are_read(found, compared)
+    worded = have_words(ranking, compared)
     return {
         row: Certainty(
-            bands[kinds[at]][at] if read[at] else Band.LOW,
+            bands[kinds[at]][at] if read[at] and worded[at] else Band.LOW,
             asks[at],
             lacks[at],
         )
@@ -53,3 +54,12 @@ def are_read(found: Candidates, rows: Sequence[int]) -> list[bool]:
     Nothing is sure without: the bands' promise was fitted on texts that it reads.
     """
     return [not each for each in np.isnan(found.cosine[rows]).tolist()]
+
+
+def have_words(ranking: Ranking, rows: Sequence[int]) -> list[bool]:
+    """Whether the embedder knows a word of the query, or each row shares a searched one.
+
+    Nothing is sure without: a made-up word is near to whatever is spelled like it.
+    """
+    shares: list[bool] = ranking.found.holds[rows].any(axis=1).tolist()
+    return [ranking.query.knows_words or each for each in shares]

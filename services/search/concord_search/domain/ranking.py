@@ -55,6 +55,7 @@ class Ranking:
 
     def __init__(self, found: Candidates, query: QueryFacts, profiles: Profiles) -> None:
         self.found = found
+        self.query = query
         self.profiles = profiles
         self.scores = signals.scores(found, query)
         self._scores = np.array(list(self.scores.values()))

@@ -83,6 +83,8 @@ class QueryFacts:
     has_concepts: bool
     asked: Asked = NOTHING_ASKED
     within: Within | None = None
+    knows_words: bool = True
+    """Whether the embedder knows a word of the query."""
 
 
 NO_SESSION = "it belongs to no session"

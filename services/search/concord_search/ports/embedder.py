@@ -60,6 +60,13 @@ class Embedder(Protocol):
         """The vector of a query; does not wait behind texts that are being embedded."""
         ...
 
+    def knows(self, text: str) -> bool:
+        """Whether it knows a word of a query; else only strings that look alike are near to it.
+
+        Words that say nothing about a subject do not count. The embedder is open.
+        """
+        ...
+
     async def close(self) -> None:
         """Ends what runs and frees the model."""
         ...

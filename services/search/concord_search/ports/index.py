@@ -25,7 +25,8 @@ class Question:
     The vector may still be in the making: until then the index looks for the text's words.
     `only` restricts the candidates to these memories and lifts the scope but for its record time;
     `branch_limit` bounds each generator, `limit` the candidates that come back. `co_reads` are
-    those of the session in which is asked; `times` those that the text names.
+    those of the session in which is asked; `times` those that the text names. `knows_words`: the
+    model knows a word of the text.
     """
 
     vector: asyncio.Future[Vector]
@@ -39,6 +40,7 @@ class Question:
     limit: int = 200
     co_reads: Sequence[CoRead] = ()
     times: AskedTimes = NO_TIMES
+    knows_words: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,13 +38,15 @@ def advice(
 ) -> Advice:
     """The advice about a page of results; `lag`: the number of changes that the index lacks."""
     # the lines are about a current result, even if a replaced one matches best (spec T4, S5)
-    valid = question.scope.valid
-    current = [each for each in results if each.memory.state.current_at(valid)]
+    scope = question.scope
+    current = [each for each in results if each.in_force]
     best = sorted(current or results, key=lambda each: -each.breakdown.composite)
+    if scope.superseded is Superseded.INCLUDE and question.times.look_back(scope.as_of, scope.now):
+        best = current or list(results)  # within a chain time decides, and not the composite
     breakdowns = [each.breakdown for each in best]
     # about the past, but replaced memories are left out
-    of_past = question.scope.superseded is Superseded.EXCLUDE and asks_of_the_past(
-        question.text, valid
+    of_past = scope.superseded is Superseded.EXCLUDE and asks_of_the_past(
+        question.text, scope.valid
     )
     case = Case(lag=lag, of_past=of_past, times=question.times.in_words)
     if best:

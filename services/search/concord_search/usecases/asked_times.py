@@ -8,7 +8,7 @@ from concord_reading.times import Window
 
 from concord_search.domain.asked_times import AskedTimes, TimePhrase, TimeUse, Within
 from concord_search.domain.candidates import Candidates
-from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
+from concord_search.domain.instants import NEVER, Micros
 from concord_search.domain.memory import Talk
 from concord_search.usecases.results import Ranked
 
@@ -80,12 +80,6 @@ def asked_times(
         by = "" if thing is None else thing.memory_id
         phrases.append(TimePhrase(each.phrase, known.begin, known.end, use, by))
     return AskedTimes(tuple(phrases), within)
-
-
-def looks_back(times: AskedTimes, as_of: AsOf, now: Micros) -> bool:
-    """Whether what was superseded or has ended belongs to the answer: the query asks for a time
-    that is over, and the request names no instant of its own."""
-    return as_of == PRESENT and times.within is not None and times.within.is_over(now)
 
 
 def _use(window: Window, *, no_window: bool) -> TimeUse:

@@ -19,7 +19,7 @@ MOST_CONFLICTS = 20
 """The most conflicts that a result shows."""
 
 _NOT_IN_FORCE = Certainty(Band.LOW)
-"""The certainty of a result that was replaced or does not hold: it is not to be asserted."""
+"""The certainty of a result that does not answer by its time: it is not to be asserted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,8 @@ class Result:
     """The index's own names of the question that it follows, and of the turn that follows it as a
     question."""
     conflicts: tuple[OpenConflict, ...] = ()
+    in_force: bool = True
+    """Whether it holds and is not replaced, or held at the time that is over and asked for."""
 
 
 def may_be_shown(item: Hydrated, scored_seq: int, scope: Scope | None) -> bool:
@@ -75,6 +77,7 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
     found, question = ranked.ranking.found, ranked.question
     breakdown, talk = ranked.ranking.breakdown(row), found.talk
     stated = matched(memory.state.facts, question.concepts)
+    in_force = memory.state.current_at(question.scope.valid) or _held_then(ranked, row)
     context = explanation.Context(
         memory=memory.state,
         query_concepts=question.concepts,
@@ -93,11 +96,20 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
         breakdown=breakdown,
         reasons=tuple(explanation.reason(part, context) for part in breakdown.parts),
         relevance_reason=explanation.relevance_reason(breakdown, context),
-        certainty=sure if memory.state.current_at(question.scope.valid) else _NOT_IN_FORCE,
+        certainty=sure if in_force else _NOT_IN_FORCE,
         stated=stated,
         question_before=talk.before.items[row] if talk.before.asks[row] else "",
         answer_after=talk.after.items[row] if talk.asks[row] else "",
+        in_force=in_force,
     )
+
+
+def _held_then(ranked: Ranked, row: int) -> bool:
+    """Whether the question is about a time that is over, and a candidate held, happened or names a
+    time within it: so it answers, whatever became of it since."""
+    scope, times = ranked.question.scope, ranked.question.times
+    fits = bool(ranked.ranking.scores["window"][row] == 1.0)  # no data is NaN
+    return fits and times.look_back(scope.as_of, scope.now)
 
 
 async def with_conflicts(

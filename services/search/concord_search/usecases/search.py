@@ -30,7 +30,6 @@ from concord_search.usecases.asked_times import (
     asked_times,
     dated_by,
     dating_row,
-    looks_back,
 )
 from concord_search.usecases.companions import Companions, companions
 from concord_search.usecases.locate_filter import located
@@ -186,7 +185,7 @@ class Search:
             vector.cancel()
             text, vector = rest, asyncio.create_task(embedder.embed_query(rest))
         superseded = query.superseded
-        if superseded is Superseded.EXCLUDE and looks_back(times, query.as_of, now):
+        if superseded is Superseded.EXCLUDE and times.look_back(query.as_of, now):
             superseded = Superseded.INCLUDE
             wanted = wanted if wanted.names_valid_time else replace(wanted, valid_since=EVER)
         named = (normalise(concept) for concept in query.concepts)
@@ -201,6 +200,7 @@ class Search:
             limit=RANKED,
             co_reads=co_reads,
             times=times,
+            knows_words=embedder.knows(text),
         )
 
     async def _things(
@@ -244,6 +244,7 @@ class Search:
             has_concepts=bool(question.concepts),
             asked=Asked.by(question.text),
             within=question.times.within,
+            knows_words=question.knows_words,
         )
         ranking = Ranking(found, facts, self._context.formula.profiles)
         rows = ranking.order[ranking.composite[ranking.order] >= min_score]

@@ -30,6 +30,10 @@ class WordEmbedder:
         """The vector of a query."""
         return self.vector(text)
 
+    def knows(self, _text: str) -> bool:
+        """Every word has its direction."""
+        return True
+
     def vector(self, text: str) -> Vector:
         """The sum of its words' directions, of length one."""
         words = Counter(text.casefold().split())
@@ -74,6 +78,10 @@ class Shared:
     async def embed_query(self, text: str) -> Vector:
         """The vector of a query."""
         return await self._inner.embed_query(text)
+
+    def knows(self, text: str) -> bool:
+        """Whether the inner embedder knows a word of a query."""
+        return self._inner.knows(text)
 
     async def close(self) -> None:
         """Stays open for the next test."""

@@ -5,13 +5,14 @@ offset from the wheel's `model.safetensors` (design section 4).
 """
 
 import asyncio
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from importlib import resources
 
 import numpy as np
 import onnxruntime
 from concord_chassis.server.workers import Workers
+from concord_concepts.stop_words import STOP_WORDS
 from tokenizers import Encoding, Tokenizer
 
 from concord_search.adapters.minilm import weights
@@ -94,6 +95,16 @@ class MiniLm:
         if len(self._remembered) > REMEMBERED_QUERIES:
             self._remembered.popitem(last=False)
         return known
+
+    def knows(self, text: str) -> bool:
+        """Whether the vocabulary has a word of the text as a whole, and not in pieces."""
+        (encoded,) = self._encode([text])
+        pieces = Counter(encoded.word_ids)
+        return any(
+            pieces[word] == 1 and len(token) > 1 and token.isalpha() and token not in STOP_WORDS
+            for token, word in zip(encoded.tokens, encoded.word_ids, strict=True)
+            if word is not None
+        )
 
     def _embed_one(self, text: str) -> Vectors:
         encoded = self._encode([text])

@@ -77,6 +77,10 @@ class OpenAiEmbeddings:
         (row,) = await self.embed([text])
         return np.asarray(row, dtype=np.float32)
 
+    def knows(self, text: str) -> bool:  # noqa: ARG002 - its words are the endpoint's secret
+        """Whatever the text is: an endpoint does not say what its model knows."""
+        return True
+
     async def _request(self, texts: Sequence[str]) -> Vectors:
         async def call(client: openai.AsyncOpenAI) -> Any:
             return await client.embeddings.with_raw_response.create(
