@@ -35,7 +35,7 @@ class Margin:
 
 MARGINS = {
     "plain": Margin(0.95, 0.90, high=0.25, right_low=0.05),
-    "people": Margin(0.95, 0.87, high=0.17),
+    "people": Margin(0.97, 0.87, high=0.17),
     "assistant": Margin(0.93, 0.86, high=0.16),
 }
 """With more of a margin too many right results of chats come out LOW: .128 at .94."""

@@ -28,6 +28,7 @@ CHOSEN = {
         "temporal": 0.006,
         "head_of_chain": 0.006,
         "concept_overlap": 0.003,
+        "window": 0.10,
     },
     "people": OF_TURNS,
     "assistant": OF_TURNS,
