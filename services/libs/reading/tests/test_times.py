@@ -251,6 +251,19 @@ def test_a_phrase_is_a_half_open_window(text: str, begin: str, end: str) -> None
     assert text[slice(*found.span)] == found.phrase
 
 
+@pytest.mark.parametrize(("text", "begin", "end"), rows(DATED))
+def test_a_text_may_end_anywhere(text: str, begin: str, end: str) -> None:
+    """S11: "What broke in March" without a mark at its end, or cut off."""
+    words = text.rstrip("?").split()
+    for count in range(len(words)):
+        windows(" ".join(words[:count]), TODAY)
+
+    found = window(text.rstrip("?"), TODAY)
+
+    assert found is not None
+    assert (found.begin, found.end) == (micros(begin), micros(end))
+
+
 @pytest.mark.parametrize(("text", "relation", "anchor"), rows(BESIDE))
 def test_a_time_relative_to_a_thing_names_the_thing(text: str, relation: str, anchor: str) -> None:
     """S11: what a time is relative to is named, to be looked for."""
