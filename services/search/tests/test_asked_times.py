@@ -105,6 +105,25 @@ def test_a_thing_dates_what_is_relative_to_it() -> None:
     assert anchor_text("Where did Ada live before she moved?", after) == "Ada the offer"
 
 
+@pytest.mark.parametrize(
+    ("query", "rest"),
+    [
+        ("What did Ada wear before the wedding?", "What did Ada wear ?"),
+        ("What did Ada wear after the wedding?", "What did Ada wear ?"),
+        ("What did Ada wear during the wedding?", "What did Ada wear during the wedding?"),
+        ("What does she do while camping?", "What does she do while camping?"),
+        ("What broke since 2019?", "What broke ?"),
+        ("What broke in 2019?", "What broke in 2019?"),
+    ],
+)
+def test_only_the_edge_of_a_window_is_not_asked_for(query: str, rest: str) -> None:
+    """S11: what was during a thing is found by the thing's words."""
+    then = Dated(NOW - 100 * DAY, None, "then")
+    dated = {"the wedding": then, "camping": then}
+
+    assert asked_times(windows(query, NOW), dated, no_window=False).without_edges(query) == rest
+
+
 def test_only_a_time_that_is_over_brings_back_what_ended() -> None:
     """S11, T4: and only if the request names no instant of its own."""
     over, open_, ahead = (

@@ -32,7 +32,8 @@ class TimeUse(Enum):
 class TimePhrase:
     """A phrase of a query that names a time: half-open, None = open or not dated.
 
-    `dated_by`: the memory that dates the thing to which the phrase is relative.
+    `dated_by`: the memory that dates the thing to which the phrase is relative. `is_edge`: it is
+    before, after or since something, and not at it.
     """
 
     phrase: str
@@ -40,6 +41,7 @@ class TimePhrase:
     end: Micros | None
     use: TimeUse
     dated_by: str = ""
+    is_edge: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +96,13 @@ class AskedTimes:
     def without_edges(self, query: str) -> str:
         """The query without phrases whose words only bound the window: "before the wedding".
 
-        What names the edge is not what is asked for. The query itself where nothing else is left.
+        What names the edge is not what is asked for, as it is in "during the wedding". The query
+        itself where nothing else is left.
         """
         rest = query
         for each in self.phrases:
             is_open = each.begin is None or each.end is None
-            if each.use is TimeUse.RANKED and (each.dated_by or is_open):
+            if each.use is TimeUse.RANKED and each.is_edge and (each.dated_by or is_open):
                 rest = rest.replace(each.phrase, "", 1)
         return rest if any(map(str.isalnum, rest)) else query
 

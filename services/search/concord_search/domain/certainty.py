@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from concord_search.domain.candidates import Candidates
+from concord_search.domain.candidates import Bools, Candidates
 from concord_search.domain.confidence import COMPARED, Band, evidence, rarest
 from concord_search.domain.memory import Talk
 from concord_search.domain.ranking import Ranking
@@ -61,5 +61,5 @@ def have_words(ranking: Ranking, rows: Sequence[int]) -> list[bool]:
 
     Nothing is sure without: a made-up word is near to whatever is spelled like it.
     """
-    shares: list[bool] = ranking.found.holds[rows].any(axis=1).tolist()
-    return [ranking.query.knows_words or each for each in shares]
+    shares: Bools = np.any(ranking.found.holds[rows], axis=1)
+    return [ranking.query.knows_words or each for each in shares.tolist()]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from concord_reading.times import Window
+from concord_reading.times import Relation, Window
 
 from concord_search.domain.asked_times import AskedTimes, TimePhrase, TimeUse, Within
 from concord_search.domain.candidates import Candidates
@@ -78,7 +78,8 @@ def asked_times(
             both = own if within is None else within.and_(own)
             use, within = (TimeUse.NOT_USED, within) if both is None else (use, both)
         by = "" if thing is None else thing.memory_id
-        phrases.append(TimePhrase(each.phrase, known.begin, known.end, use, by))
+        is_edge = each.relation is not Relation.AT
+        phrases.append(TimePhrase(each.phrase, known.begin, known.end, use, by, is_edge))
     return AskedTimes(tuple(phrases), within)
 
 
