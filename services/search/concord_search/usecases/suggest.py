@@ -15,7 +15,8 @@ from concord_search.domain.surfacing import surfaces
 from concord_search.ports.graph import Hydrated
 from concord_search.ports.index import Question
 from concord_search.usecases.progress import Demand
-from concord_search.usecases.search import Search, SearchQuery, only
+from concord_search.usecases.search import Search, only
+from concord_search.usecases.search_query import SearchQuery
 from concord_search.usecases.search_context import SearchContext
 
 TRIED_WITHIN = 0.05
