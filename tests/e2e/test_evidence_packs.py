@@ -10,7 +10,7 @@ from concord.type.v1 import type_pb2
 from concord.type.v1.type_pb2 import AsOf, Fact
 from concord_chassis.call.identity import Caller
 from concord_search.adapters.minilm import weights
-from concord_search.usecases import paths
+from concord_search.usecases import companions, paths
 from dissonance_over_graph import Dissonant, Space, dissonant
 from google.protobuf.timestamp_pb2 import Timestamp
 from governed_world import SCOPES, World
@@ -18,8 +18,9 @@ from tokenizers import Tokenizer
 
 
 @pytest.fixture
-async def works(live: World) -> AsyncIterator[Dissonant]:
-    """Every service."""
+async def works(live: World, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Dissonant]:
+    """Every service; paths are looked for as long as a busy machine needs."""
+    monkeypatch.setattr(paths, "WITHIN", 30.0)
     async with dissonant(live, follow=False) as running:
         yield running
 
@@ -102,6 +103,38 @@ async def test_other_values_of_the_relation_that_matched_stand_beside_it(works: 
     assert "also Ada LIKES bread; memory:b" in reply.context
     assert "also Ada LIKES soup" not in reply.context
     assert "LIKES bread" not in alone.context
+
+
+async def test_so_many_memories_are_read_beside_a_page(
+    works: Dissonant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S11 MOST_MEMORIES: of what amends a result, no more are read."""
+    monkeypatch.setattr(companions, "MOST_MEMORIES", 2)
+    home = works.space()
+    await home.add("The gate opens at nine", id="gate")
+    for number in range(3):
+        await home.add(f"Not on day {number}.\nAmends: [[memory:gate]]", id=f"day{number}")
+
+    reply = await packed(works, home, "gate opens at nine", page_size=1)
+
+    assert len(ids(reply.context)) == 1 + 2
+
+
+async def test_of_so_many_relations_other_values_stand_beside_a_page(
+    works: Dissonant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S11 MOST_RELATIONS: of the relations that matched, no more are looked up."""
+    monkeypatch.setattr(companions, "MOST_RELATIONS", 1)
+    home = works.space()
+    for who in ("Ada", "Bea"):
+        for dish in ("soup", "bread"):
+            fact = Fact(subject=who, relation="LIKES", object=dish)
+            await home.add(f"Noted of {who}: {dish}", id=f"{who}-{dish}", facts=[fact])
+
+    reply = await packed(works, home, "Ada and Bea like soup", page_size=2)
+
+    assert {each.matched_fact.subject for each in reply.results} == {"Ada", "Bea"}
+    assert reply.context.count("] also ") == 1
 
 
 async def test_a_pack_holds_no_more_tokens_than_asked_and_nothing_twice(works: Dissonant) -> None:
@@ -268,13 +301,13 @@ async def test_paths_are_bounded_in_number_time_and_calls(
     asked = "Where does Ada's sister live?"
 
     assert len((await packed(works, home, asked)).paths) == paths.MOST_PATHS == 3
-    monkeypatch.setattr(paths, "MOST_CALLS", 1)
-    assert not (await packed(works, home, asked)).paths
-    monkeypatch.undo()
     monkeypatch.setattr(paths, "WITHIN", 0.0)
     late = await packed(works, home, asked)
     assert late.results
     assert not late.paths
+    monkeypatch.setattr(paths, "WITHIN", 30.0)
+    monkeypatch.setattr(paths, "MOST_CALLS", 2)
+    assert not (await packed(works, home, asked)).paths
 
 
 async def test_a_path_without_a_memory_is_named_by_its_edges(works: Dissonant) -> None:

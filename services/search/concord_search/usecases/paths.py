@@ -27,7 +27,7 @@ MOST_RELATIONS = 2
 MOST_STATING = 6
 """So many memories that state edges of the paths are shown."""
 
-WITHIN = 0.25
+WITHIN = 1.0
 """Seconds for finding the paths: what is not found by then is left out."""
 
 Steps = tuple[Statement, ...]
@@ -116,6 +116,7 @@ class _Walk:
         self._space = space
         self._by_phrase = by_phrase
         self._left = MOST_CALLS
+        self._known: dict[tuple[str, tuple[str, ...], AsOf], Followed] = {}
 
     async def paths(
         self, readings: Sequence[Sequence[Chain]], instants: Sequence[AsOf]
@@ -154,7 +155,7 @@ class _Walk:
 
     async def _node(self, chain: Chain, as_of: AsOf) -> str | None:
         """The name of the node that a chain starts at, however the question spells its case."""
-        there = await self._follow(chain.name, [spelt(chain.words[0])], as_of)
+        there = await self._follow(chain.name, (spelt(chain.words[0]),), as_of)
         if there.is_there:
             return chain.name
         folded = chain.name.casefold()
@@ -184,11 +185,14 @@ class _Walk:
             return [each for some in found for each in some]
         return [followed] if led else [await self._follow(node, way, as_of) for way in ways]
 
-    async def _follow(self, node: str, relations: Sequence[str], as_of: AsOf) -> Followed:
-        if not self._left:
-            return _UNKNOWN
-        self._left -= 1
-        return await self._graph.follow(self._space, node, relations, as_of)
+    async def _follow(self, node: str, relations: tuple[str, ...], as_of: AsOf) -> Followed:
+        asked = (node, relations, as_of)
+        if asked not in self._known:
+            if not self._left:
+                return _UNKNOWN
+            self._left -= 1
+            self._known[asked] = await self._graph.follow(self._space, node, relations, as_of)
+        return self._known[asked]
 
 
 def _joined(hops: Sequence[Sequence[Statement]], before: Steps = ()) -> Iterator[Steps]:

@@ -595,7 +595,7 @@ class SearchResponse(_message.Message):
     def paths(self) -> _containers.RepeatedCompositeFieldContainer[Global___FactPath]:
         """With `pack_tokens`, on the first page and without a filter: where typed facts lead from a node that the query
         names, if it asks over 2 or 3 hops, as "Where does Ada's sister live?" and "Wo wohnt Adas Schwester?" do; at
-        most 3, found within a quarter of a second. Of a query that names a time, the facts of then.
+        most 3, found within a second. Of a query that names a time, the facts of then.
         """
 
     def __init__(

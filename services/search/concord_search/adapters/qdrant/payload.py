@@ -14,8 +14,9 @@ filtering by them costs next to nothing:
     named   from when the time is that its text names first, and `then` until when
 
 Only an edge, which is indexed as a sentence, has `edge`: 1 if it is constitutive, else 2. `terms`
-are the numbers of the words, `speaker` the first of the speaker's numbers. `speech` is ASKS if the words ask, plus
-SAYS_WHEN if they name a time, plus UNREAD if the embedder cannot read them: their vector is zero.
+are the numbers of the words, `speaker` the first of the speaker's numbers. `speech` is ASKS if the
+words ask, plus SAYS_WHEN if they name a time, plus UNREAD if the embedder cannot read them: their
+vector is zero.
 
 So a state was known at r if `created` and `since` are not after r and `closed` is.
 """
