@@ -130,10 +130,10 @@ async def test_edges_are_those_of_now_and_fit_the_filter(works: Dissonant) -> No
     await space.added("Ada prefers window seats", id="seat")
     await related(space, "Ada", "LEADS", "Docs", valid_from=day("2020-01-01"))
     token = await related(space, "Ada", "LEADS", "Search", valid_from=day("2024-01-01"))
-    asked = {"query": "what does Ada lead", "include_edges": True}
+    asked = "what does Ada lead"
 
     async def leads(**said: object) -> list[str]:
-        return edges(await found(works, token=token, **(asked | said)))
+        return edges(await found(works, asked, token, include_edges=True, **said))
 
     assert await leads() == ["Ada LEADS Search"]
     assert await leads(as_of=type_pb2.AsOf(valid_time=day("2021-01-01"))) == ["Ada LEADS Docs"]
@@ -145,7 +145,7 @@ async def test_edges_are_those_of_now_and_fit_the_filter(works: Dissonant) -> No
     assert await leads(filter=pb.SearchFilter(kinds=[type_pb2.MEMORY_KIND_FACT])) == []
     assert await leads(filter=pb.SearchFilter(node="Search")) == ["Ada LEADS Search"]
     assert await leads(filter=pb.SearchFilter(node="Docs")) == []
-    packed = await answered(works, token=token, pack_tokens=1_000, **asked)
+    packed = await answered(works, asked, token, include_edges=True, pack_tokens=1_000)
     assert "  Ada LEADS Search" in packed.context.splitlines()
 
     (edge,) = [each.edge for each in packed.results if each.HasField("edge")]

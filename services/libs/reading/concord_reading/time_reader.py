@@ -190,8 +190,8 @@ class TimeReader:
     def _beside_thing(self, at: int) -> tuple[Window, int] | None:
         """Read "before she moved", "nach dem Umzug", "while I was in Rome"."""
         length = self.known.length("anchor phrases", self.words, at) or self._is(at, "anchors")
-        if (named := self._before_name(at)) is not None:
-            return named
+        if (of_name := self._before_name(at)) is not None:
+            return of_name
         if not length or not self._opens_thing(at, at + length):
             return None
         begin = at + length

@@ -26,7 +26,7 @@ from concord_search.domain.stac import MAX_LINES, StacOptions
 from concord_search.ports.index import Version
 from concord_search.usecases.find_similar import SimilarQuery
 from concord_search.usecases.progress import Demand
-from concord_search.usecases.search_query import SearchQuery
+from concord_search.usecases.search_context import SearchQuery
 
 DEFAULT_PAGE = 10
 DEFAULT_PARKED_PAGE = 50

@@ -22,7 +22,7 @@ from concord_search.usecases.parked import ParkedPage
 from concord_search.usecases.paths import FactPath
 from concord_search.usecases.reconcile import Agreement
 from concord_search.usecases.results import Result
-from concord_search.usecases.search_query import SearchAnswer
+from concord_search.usecases.search import SearchAnswer
 
 FEEDBACK_QUESTION = "Did these results help?"
 SHOWN_PARKED = 20

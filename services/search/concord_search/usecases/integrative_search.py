@@ -16,8 +16,7 @@ from concord_search.usecases.check_statements import Check, CheckStatements, Cla
 from concord_search.usecases.feedback import Feedback
 from concord_search.usecases.results import Result, explained, with_conflicts
 from concord_search.usecases.search import Search
-from concord_search.usecases.search_context import SearchContext
-from concord_search.usecases.search_query import SearchQuery
+from concord_search.usecases.search_context import SearchContext, SearchQuery
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,24 +2,24 @@
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from concord_concepts import extract, normalise
 from concord_reading.times import Window, windows
 
-from concord_search.domain.asked_times import EVER
+from concord_search.domain.asked_times import EVER, TimePhrase
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.certainty import certainties
 from concord_search.domain.confidence import Band
 from concord_search.domain.filters import Edges, MemoryFilter, Scope, Superseded
-from concord_search.domain.instants import AsOf
+from concord_search.domain.instants import AsOf, Micros
 from concord_search.domain.ranking import Ranking
 from concord_search.domain.signals import QueryFacts
 from concord_search.domain.speech import Asked
 from concord_search.ports.graph import Hydrated
 from concord_search.ports.index import Question
 from concord_search.ports.records import Recall
-from concord_search.usecases.advice import advice
+from concord_search.usecases.advice import Advice, advice
 from concord_search.usecases.asked_times import (
     ANCHORS,
     MOST_THINGS,
@@ -42,8 +42,7 @@ from concord_search.usecases.results import (
     may_be_shown,
     with_conflicts,
 )
-from concord_search.usecases.search_context import SearchContext
-from concord_search.usecases.search_query import SearchAnswer, SearchQuery
+from concord_search.usecases.search_context import SearchContext, SearchQuery
 
 RANKED = 200
 """So many candidates come from each branch, and so many are ranked in all."""
@@ -51,6 +50,28 @@ RANKED = 200
 HEAD_START = 0.001
 """Seconds for which only the query's vector is made, so that nothing else takes Python's global
 lock: once a local model computes, it needs no lock, and all that follows goes on beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """A page of results. `next_offset` is None on the last one.
+
+    `epoch` and `applied_seq`: the last change in the index, which is incomplete while its disk has
+    no room. `query_id` names the search in the recall log; empty if it only peeked.
+    `companions`: of each result, and `paths`, if asked for.
+    """
+
+    results: Sequence[Result]
+    next_offset: int | None
+    now: Micros
+    advice: Advice
+    epoch: str
+    applied_seq: int
+    is_incomplete: bool
+    query_id: str
+    companions: Sequence[Companions] = ()
+    paths: Sequence[FactPath] = ()
+    times: Sequence[TimePhrase] = ()
 
 
 class Search:
