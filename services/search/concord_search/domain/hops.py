@@ -21,7 +21,7 @@ FEWEST_HOPS, MOST_HOPS = 2, 3
 
 _LONGEST_NAME = 3
 _LONGEST_PHRASE = 2
-_TOKEN = re.compile(r"(\w+(?:-\w+)*)(['’](?:s\b)?)?")
+_TOKEN = re.compile(r"(\w+(?:-\w+)*)(['’](?:s\b|(?!\w)))?")
 _CLAUSE_END = re.compile(r"[.,;:?!](?=\s|$)|\n")
 _ARTICLES = frozenset({"the", "a", "an", "der", "die", "das", "dem", "den", "des"})
 _LINKS = frozenset({"of", "von", "vom"})

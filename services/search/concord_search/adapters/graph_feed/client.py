@@ -1,5 +1,6 @@
 """The graph port over graph's contract."""
 
+import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequence
 from contextlib import aclosing
@@ -130,7 +131,7 @@ class GraphClient:
     async def edges(
         self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
     ) -> Sequence[Hydrated | None]:
-        read = [await self._edge(space, each, as_of) for each in ids]
+        read = await asyncio.gather(*(self._edge(space, each, as_of) for each in ids))
         return [
             edge and messages.hydrated_edge(edge, 0, messages.micros(edge.modify_time))
             for edge in read
