@@ -13,7 +13,7 @@ from concord_chassis.call.identity import Caller
 from dissonance_over_graph import Dissonant, Space, dissonant
 from google.protobuf.timestamp_pb2 import Timestamp
 from governed_world import SCOPES, World, request_id
-from writing import to_upsert_edge
+from writing import to_erase, to_upsert_edge
 
 
 @pytest.fixture
@@ -171,3 +171,25 @@ async def test_a_changed_edge_is_found_by_what_it_says_now(works: Dissonant) -> 
     token = (await space.added("Noted.", id="noted", facts=[fact])).token
     results = await found(works, "Who mentors Dan?", token, include_edges=True)
     assert (edges(results), [each.memory.id for each in results]) == ([], ["noted"])
+
+
+async def test_an_edge_that_a_caller_wrote_outlives_the_memory(works: Dissonant) -> None:
+    """S11 M4 A fact's edge is no result of its own until a caller writes it; then it stays one when
+    the memory is erased, as it does in graph."""
+    space = works.space()
+    fact = Fact(subject="Cleo", relation="MENTORS", object="Dan")
+    memory = await space.add("Noted.", id="noted", facts=[fact])
+    asked = "Who mentors Dan?"
+    before = edges(await found(works, asked, space.token, include_edges=True))
+    token = await related(space, "Cleo", "MENTORS", "Dan")
+    (of_both,) = {
+        tuple(each.edge.sources)
+        for each in await found(works, asked, token, include_edges=True)
+        if each.HasField("edge")
+    }
+    token = (await space.memories.EraseMemory(to_erase(memory))).token
+    after = await found(works, asked, token, include_edges=True)
+
+    assert (before, of_both) == ([], ("noted",))
+    assert edges(after) == ["Cleo MENTORS Dan"]
+    assert [each.memory.id for each in after if each.HasField("memory")] == []
