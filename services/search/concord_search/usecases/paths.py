@@ -165,6 +165,7 @@ class _Walk:
         found = [
             path
             for followed in await self._led(node, (), words, as_of)
+            if len(followed.hops) == len(words)
             for path in islice(_joined(followed.hops), MOST_PATHS)
         ]
         return found[:MOST_PATHS]
