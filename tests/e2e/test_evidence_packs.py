@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 import pytest
+from concord.graph.v1 import relation_pb2
 from concord.search.v1 import search_pb2 as pb
 from concord.search.v1.search_pb2_grpc import SearchServiceStub
 from concord.type.v1 import type_pb2
@@ -308,6 +309,22 @@ async def test_paths_are_bounded_in_number_time_and_calls(
     monkeypatch.setattr(paths, "WITHIN", 30.0)
     monkeypatch.setattr(paths, "MOST_CALLS", 2)
     assert not (await packed(works, home, asked)).paths
+
+
+async def test_a_disputed_fact_on_a_path_is_named_so(works: Dissonant) -> None:
+    """S4 S11 Both values, each with the conflict that is open."""
+    home = works.space()
+    await home.declare("BORN_IN", temporal_class=relation_pb2.TEMPORAL_CLASS_ETERNAL)
+    await state(home, "a", "Ada", "SISTER", "Bea")
+    await state(home, "b", "Bea", "BORN_IN", "Kiel")
+    await state(home, "c", "Bea", "BORN_IN", "Rome")
+    (conflict,) = (await home.detect()).conflicts
+
+    reply = await packed(works, home, "Where was Ada's sister born?")
+
+    lines = [line for line in reply.context.splitlines() if "] path:" in line]
+    assert lines
+    assert all(f"(disputed: conflict {conflict.id})" in line for line in lines)
 
 
 async def test_a_path_without_a_memory_is_named_by_its_edges(works: Dissonant) -> None:

@@ -66,14 +66,17 @@ class Hydrated:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What an edge says at its node, and the memories that state it; `until`: when it ceased or
-    will cease to hold."""
+    """What an edge says at its node, and the memories that state it.
+
+    `until`: when it ceased or will cease to hold; `conflict_ids`: of its open conflicts.
+    """
 
     edge_id: str
     text: str
     fact: Triple
     memory_ids: Sequence[str] = ()
     until: Micros | None = None
+    conflict_ids: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

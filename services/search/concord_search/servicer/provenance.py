@@ -119,17 +119,19 @@ def _put(told: dict[str, str], alone: dict[str, str], beside: dict[str, str], le
 def _along(path: FactPath) -> tuple[str, str]:
     """A name for a path, and its line: "Ada SISTER Bea; Bea LIVES_IN Bremen"."""
     edges = ", ".join(f"edge:{each.edge_id}" for each in path.steps)
-    said = "; ".join(" ".join(each.fact) + _until(each) for each in path.steps)
+    said = "; ".join(" ".join(each.fact) + _limits(each) for each in path.steps)
     stating = dict.fromkeys(f"memory:{name}" for each in path.steps for name in each.memory_ids[:1])
     line = f"[{edges}] path: {' '.join(said.split())}"
     return edges, "; stated by ".join([line, ", ".join(stating)]) if stating else line
 
 
-def _until(step: Statement) -> str:
-    """Until when it holds, if it ends, in brackets."""
-    if step.until is None:
-        return ""
-    return f" (until {_day(Timestamp(seconds=step.until // 1_000_000))})"
+def _limits(step: Statement) -> str:
+    """Until when it holds, if it ends, and which conflicts dispute it, in brackets."""
+    said = []
+    if step.until is not None:
+        said.append(f"until {_day(Timestamp(seconds=step.until // 1_000_000))}")
+    said += [f"disputed: conflict {each}" for each in step.conflict_ids]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def _as_found(item: Hydrated, found: Mapping[str, str]) -> str:

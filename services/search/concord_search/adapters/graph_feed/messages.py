@@ -188,7 +188,8 @@ def statement(edge: type_pb2.Edge) -> Statement:
     fact = (edge.source.name or edge.source.id, edge.relation, _target(edge))
     ends = edge.supersession.HasField("effective_valid_until")
     until = micros(edge.supersession.effective_valid_until) if ends else None
-    return Statement(edge.id, sentence(edge), fact, tuple(edge.sources), until)
+    conflicts = tuple(edge.conflict_ids)
+    return Statement(edge.id, sentence(edge), fact, tuple(edge.sources), until, conflicts)
 
 
 def followed(reply: relation_pb2.FollowRelationsResponse) -> Followed:
