@@ -86,7 +86,7 @@ async def test_an_agent_remembers_corrects_and_recalls(system: Running, door: An
 
 
 async def test_a_pack_is_a_text_of_so_many_tokens(own_system: Running) -> None:
-    """S11 W3 W1 With the path that answers a question over two hops, which JSON over HTTP has as
+    """S11 W2 W3 With the path that answers a question over two hops, which JSON over HTTP has as
     facts, too; unasked there is no text."""
     facts = [("Ada", "SISTER", "Bea"), ("Bea", "LIVES_IN", "Bremen")]
     async with over_http(own_system) as agent:
