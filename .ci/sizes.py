@@ -170,6 +170,12 @@ RISES: list[tuple[str, int, str]] = [
     ("services/search", 55, "what held then is sure, and nothing that only looks alike"),
     ("tests", 130, "guards of both, and of texts that end in a month"),
     ("tools", 3, "these three lines"),
+    ("services/search", 720, "questions over several hops are read and walked; edges are results"),
+    ("gateway/client", 40, "found edges and paths in the client and its pages"),
+    ("protos/concord", 25, "paths of facts, and edges as results"),
+    ("services/libs/reading", 15, '"vor Kaspar" is read beside a verb in the past'),
+    ("tests", 420, "questions over several hops, edges as results, bounds of packs"),
+    ("tools", 5, "these lines for hops and edges"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

@@ -85,6 +85,31 @@ async def test_an_agent_remembers_corrects_and_recalls(system: Running, door: An
     assert old["memory"]["superseded_by"] == [second["id"]]
 
 
+async def test_a_pack_is_a_text_of_so_many_tokens(own_system: Running) -> None:
+    """S11 W2 W3 With the path that answers a question over two hops, which JSON over HTTP has as
+    facts, too; unasked there is no text."""
+    facts = [("Ada", "SISTER", "Bea"), ("Bea", "LIVES_IN", "Bremen")]
+    async with over_http(own_system) as agent:
+        for subject, relation, target in facts:
+            fact = {"subject": subject, "relation": relation, "object": target}
+            content = f"{subject} has news of {target}."
+            told(await agent.call_tool("add_memory", {"content": content, "facts": [fact]}))
+        asked = {"query": "Where does Ada's sister live?"}
+        plain = told(await agent.call_tool("search_memories", asked))
+        pack = told(await agent.call_tool("search_memories", asked | {"pack_tokens": 150}))
+        wrong = error(await agent.call_tool("search_memories", asked | {"pack_tokens": 9_000}))
+    method = f"{own_system.http_url}/concord.search.v1.SearchService/Search"
+    key = {"authorization": f"Bearer {own_system.keys['default']}"}
+    async with httpx2.AsyncClient(headers=key, timeout=60) as http:
+        reply = (await http.post(method, json=asked | {"packTokens": 150})).json()
+
+    assert [fact["object"] for fact in reply["paths"][0]["facts"]] == ["Bea", "Bremen"]
+    assert not plain.get("context")
+    assert "] path: Ada SISTER Bea; Bea LIVES_IN Bremen" in pack["context"].splitlines()[0]
+    assert len(pack["context"].encode()) <= 3 * 150
+    assert "pack_tokens" in str(wrong)
+
+
 async def test_a_write_says_that_search_does_not_find_it_yet(
     own_system: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from concord.graph.v1.graph_pb2 import UpsertEdgeResponse
 from concord.graph.v1.memory_pb2 import AddMemoryResponse, ListMemoriesResponse
 from concord.graph.v1.recall_pb2 import ListRecallsResponse
 from concord.search.v1.health_pb2 import AssessHealthResponse
@@ -295,3 +296,22 @@ def system_client(system: Spawned) -> Client:
     from concord_client.credentials import Target, read
 
     return Client(Target(system.url, read(system.data / "credentials.json").keys["default"]))
+
+
+def test_edges_are_found_if_asked_for_and_packs_hold_paths(
+    concord: CommandLine, unique: Unique
+) -> None:
+    """S11 Edges that no memory states; a question over two hops is answered by their path."""
+    ada, bea, town = unique("Ada"), unique("Bea"), unique("Town")
+    concord.done("link", ada, "SISTER", bea)
+    token = concord.reply(UpsertEdgeResponse, "link", bea, "LIVES_IN", town).token
+    asked = ("search", f"Where does {ada}'s sister live?", "--fresh", token)
+
+    shown = concord.done("search", f"who lives in {town}", "--edges", "--fresh", token)
+    reply = concord.reply(SearchResponse, *asked)
+    packed = concord.done(*asked, "--pack", "500").splitlines()[0]
+
+    assert f"{bea} LIVES_IN {town}" in shown
+    assert "Memory or edge" in shown
+    assert not any(each.HasField("edge") for each in reply.results)
+    assert packed.endswith(f"] path: {ada} SISTER {bea}; {bea} LIVES_IN {town}")

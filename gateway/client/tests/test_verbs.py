@@ -32,6 +32,12 @@ def test_a_program_of_its_users_runs(tmp_path: Path) -> None:
         packed = again.search("What does Ada like?", pack_tokens=100)
         assert 0 < len(packed.context.encode()) <= 300
         assert len(packed.context) < len(found.context)
+        again.link("Ada", "FRIEND", "Ethr")
+        edges = again.search("Who lives in Husum?", include_edges=True).edges
+        assert [(each.edge.source, each.edge.target) for each in edges[:1]] == [("Ethr", "Husum")]
+        assert again.search("Who lives in Husum?").edges == ()
+        (path,) = again.search("Where does Ada's friend live?", pack_tokens=500).paths
+        assert [each.relation for each in path] == ["FRIEND", "LIVES_IN"]
         followed = again.follow("Ada", "KNOWS", "LIVES_IN")
         assert followed is not None
         assert (followed.ends, followed.unheld_hop) == (("Husum",), 0)

@@ -5,6 +5,7 @@ from importlib.resources import files
 
 import pytest
 from concord_concepts import extract
+from concord_search.domain import hops
 from concord_search.domain.explanation import Context, ago, reason, relevance_reason
 from concord_search.domain.instants import DAY
 from concord_search.domain.ranking import Breakdown, SignalPart
@@ -138,3 +139,65 @@ def test_a_phrase_names_one_relation() -> None:
     text = files("concord_search").joinpath("relation_words.txt").read_text("utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     assert [p for p, n in Counter(", ".join(lines).split(", ")).items() if n > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "words"),
+    [
+        ("Where does Ada's sister live?", "Ada", "sister, live"),
+        ("where does ada's sister’s boss work", "ada", "sister, boss, work"),
+        ("What is the phone number of Ada Lovelace's boss?", "Ada Lovelace", "boss, phone number"),
+        ("Where does the sister of Ada Lovelace work?", "Ada Lovelace", "sister, work"),
+        ("What is the name of Thomas' wife's employer?", "Thomas", "wife, employer"),
+        ("Where is the company of Ada's sister based?", "Ada", "sister, company, based"),
+        ("Wo arbeitet Kaspars Chefin?", "Kaspar", "chefin, arbeitet"),
+        ("Weißt du, wo kaspars Chefin wohnt?", "kaspar", "chefin, wohnt"),
+        ("Wo wohnt die Chefin der Schwester von Kaspar?", "Kaspar", "schwester, chefin, wohnt"),
+        ("In welcher Stadt lebt die Schwester Adas?", "Ada", "schwester, lebt"),
+    ],
+)
+def test_a_possession_is_read_as_hops(question: str, name: str, words: str) -> None:
+    """S11 From the name outwards, then what is asked of it, in English and German."""
+    first = hops.chains(question)[0][0]
+
+    assert (first.name, ", ".join(first.words)) == (name, words)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where does Ada live?",
+        "Who manages Ada's sister?",
+        "Wer leitet Kaspars Team?",
+        "Ada's sister called. Where do we live?",
+        "It's late, and D'Antoni hasn't said what's next",
+        "Ada's mother's sister's boss's neighbour called",
+    ],
+)
+def test_what_is_no_possession_of_several_hops_is_not_read(question: str) -> None:
+    """S11 One hop, one against an edge's direction, another sentence, more than three."""
+    assert hops.chains(question) == []
+
+
+@pytest.mark.parametrize(
+    ("relation", "word", "is_meant"),
+    [
+        ("HAS_SISTER", "sister", True),
+        ("SIBLING", "sister", True),
+        ("BROTHER", "sister", False),
+        ("MANAGED_BY", "chefin", True),
+        ("reportsTo", "boss", True),
+        ("MANAGES", "boss", False),
+        ("MANAGER_OF", "boss", False),
+        ("LIVES_IN", "live", True),
+        ("wohnt in", "lived", True),
+        ("WORKS_FOR", "arbeitet", True),
+        ("TEACHES", "teach", True),
+        ("GODMOTHER", "godmother", True),
+    ],
+)
+def test_a_relation_means_what_leads_in_its_direction(
+    relation: str, word: str, *, is_meant: bool
+) -> None:
+    """S11 Its own words, their inflections, and others of the list that lead the same way."""
+    assert hops.means(relation, word) is is_meant

@@ -45,10 +45,7 @@ def _memory(read: type_pb2.Memory) -> dict[str, Any]:
         "domain": read.domain,
         "tags": tuple(read.tags),
         "surfaces_when": tuple(read.surfaces_when),
-        "facts": tuple(
-            things.Fact(each.subject, each.relation, each.object, each.extracted)
-            for each in read.facts
-        ),
+        "facts": tuple(map(_fact, read.facts)),
         "sources": tuple(
             things.Source(each.speaker, each.file, tuple(each.turn_ids), tuple(each.memory_ids))
             for each in read.sources
@@ -78,14 +75,26 @@ def added(read: memory_pb2.AddMemoryResponse) -> things.Added:
 def answer(read: search_pb2.SearchResponse) -> things.Answer:
     """The answer of a search."""
     return things.Answer(
-        results=tuple(_result(each) for each in read.results),
+        results=tuple(_result(each) for each in read.results if each.HasField("memory")),
         confidence=name_of(search_pb2.ConfidenceBand, read.confidence),
         advice=tuple(read.stac_lines),
         next_action=name_of(search_pb2.NextAction, read.next_action),
         index_incomplete=read.index_incomplete,
         context=read.context,
         times=tuple(_time(each) for each in read.times),
+        edges=tuple(_found_edge(each) for each in read.results if each.HasField("edge")),
+        paths=tuple(tuple(map(_fact, each.facts)) for each in read.paths),
     )
+
+
+def _found_edge(read: search_pb2.SearchResult) -> things.FoundEdge:
+    band = name_of(search_pb2.ConfidenceBand, read.confidence)
+    why = read.explanation.relevance_reason
+    return things.FoundEdge(edge(read.edge), read.composite_score, band, why)
+
+
+def _fact(read: type_pb2.Fact) -> things.Fact:
+    return things.Fact(read.subject, read.relation, read.object, read.extracted)
 
 
 def _time(read: search_pb2.TimePhrase) -> things.TimePhrase:
@@ -278,7 +287,7 @@ def extraction(reply: dissonance_pb2.ExtractFactsResponse) -> things.Extraction:
 
 def _candidate(read: dissonance_pb2.FactCandidate) -> things.Candidate:
     return things.Candidate(
-        things.Fact(read.fact.subject, read.fact.relation, read.fact.object, read.fact.extracted),
+        _fact(read.fact),
         read.quote,
         read.text,
         read.span.start,

@@ -147,6 +147,7 @@ def search(
     pack_tokens: int = 0,
     today: datetime | None = None,
     no_window: bool = False,
+    include_edges: bool = False,
 ) -> Step[things.Answer]:
     """Find memories by meaning and by words. `limit`: 1 to 100; `tags`: all must match.
 
@@ -155,6 +156,7 @@ def search(
     most 8,000: `context` is no longer than that, and holds what makes the results usable, too: the
     question before, the answer after, what replaces or amends them, and sister facts. `today`: by
     which "last week" is read; `no_window`: do not rank by the times that the query names.
+    `include_edges`: find edges between nodes, too, which no memory may state.
     """
     mode = "HISTORY" if history else "INCLUDE" if include_superseded else "EXCLUDE"
     request = search_pb2.SearchRequest(
@@ -168,6 +170,7 @@ def search(
         pack_tokens=pack_tokens,
         today=stamp(today),
         no_window=no_window,
+        include_edges=include_edges,
     )
     if domain or kinds or tags or node:
         request.filter.domain = domain

@@ -197,11 +197,22 @@ class TimePhrase:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundEdge:
+    """An edge that a search found, with `score`, `confidence` and `why` as of a `Result`."""
+
+    edge: "Edge"
+    score: float
+    confidence: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The results of a search, the best first, with advice.
 
     `context`: all results as one text for a prompt, with ids and dates. `times`: the phrases of the
-    query that name a time.
+    query that name a time. `edges`: those found, if asked for. `paths`, of a pack: facts of which
+    each starts where the one before ends, where the query asks over several hops.
     """
 
     results: tuple[Result, ...]
@@ -211,6 +222,8 @@ class Answer:
     index_incomplete: bool
     context: str
     times: tuple[TimePhrase, ...]
+    edges: tuple[FoundEdge, ...] = ()
+    paths: tuple[tuple[Fact, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

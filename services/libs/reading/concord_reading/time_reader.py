@@ -190,6 +190,8 @@ class TimeReader:
     def _beside_thing(self, at: int) -> tuple[Window, int] | None:
         """Read "before she moved", "nach dem Umzug", "while I was in Rome"."""
         length = self.known.length("anchor phrases", self.words, at) or self._is(at, "anchors")
+        if (of_name := self._before_name(at)) is not None:
+            return of_name
         if not length or not self._opens_thing(at, at + length):
             return None
         begin = at + length
@@ -210,6 +212,22 @@ class TimeReader:
             named = replace(named, anchor="", fixed=period.fixed)
             named = named.beside(micros_of(period.begin), micros_of(period.end))
         return named, end
+
+    def _before_name(self, at: int) -> tuple[Window, int] | None:
+        """Read the German "vor Kaspar": a time beside a verb in the past ("Wer führte das Team vor
+        Kaspar?"), else it may be a place, and nobody can tell."""
+        end = at + 1
+        while end < min(at + 3, len(self.words)) and self.words[end].is_capital:
+            end += 1
+        known = self.known.words
+        is_named = self._word(at) == "vor" and end > at + 1 and self.known.language == "de"
+        if not is_named or self._word(at + 1) in known["no anchor"] | known["undated"]:
+            return None
+        if not self._is_told:
+            return self._undated(at, end), end
+        anchor = self.text[self.words[at + 1].start : self.words[end - 1].end]
+        spelt = self._spelt(at, end)
+        return Window(*spelt, relation=Relation.BEFORE, anchor=anchor, of_past=True), end
 
     def _period_within(self, begin: int, end: int) -> Period | None:
         """Return the period that the words of a thing name, if any."""

@@ -195,6 +195,8 @@ Was sagte er zwei Tage nach dem Angebot? | after | dem Angebot
 Wer zahlt seit dem Umzug? | since | dem Umzug
 Wer fütterte die Katze, während ich weg war? | at | ich weg war
 Was trank Ada, als sie in Paris wohnte? | at | sie in Paris wohnte
+Wer führte den Verein vor Kaspar? | before | Kaspar
+Wer leitete vor Kaspar Meier das Team? | before | Kaspar Meier
 """
 
 PAST = """
@@ -212,6 +214,7 @@ Who comes at Easter? | Easter
 What does she do on Sundays? | on Sundays
 Was machen wir jeden Dienstag? | jeden Dienstag
 Wer kommt zu Ostern? | Ostern
+Wer sitzt im Bus vor Kaspar? | vor Kaspar
 What happened on 03/05/2024? |
 """
 
@@ -233,6 +236,8 @@ Wie viele Tage dauerte es?
 In welchem Jahr zog Ada um?
 Wo steht das Haus?
 Wie komme ich nach Bremen?
+Was stand vor Gericht?
+Wer hilft vor Ort?
 """
 
 
@@ -288,6 +293,8 @@ def test_words_of_the_past_are_a_window_without_dates(text: str, phrase: str) ->
         ("Who led the choir before Jorun?", True),
         ("Wer führte den Verein, bevor Kaspar kam?", True),
         ("Who chaired the club before Ada?", True),
+        ("Wer führte den Verein vor Kaspar?", True),
+        ("Wer sitzt vor Kaspar?", False),
         ("What do I need before the trip?", False),
         ("What should I pack before the trip?", False),
         ("Was muss ich vor der Reise packen?", False),

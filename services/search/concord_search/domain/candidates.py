@@ -53,7 +53,7 @@ class Talk:
 class Candidates:
     """The candidates of one query, in the order of the index. Every array has shape (n,).
 
-    They are memories, or constitutive edges (`is_edge`) where the query asks for these, too.
+    They are memories, or edges (`is_edge`) where the query asks for these, too.
 
     `items`: the index's own names of the memories; `seqs`: the changes that made the scored states.
     `cosine`: raw, in [-1, 1], NaN if the embedder cannot read the query or the memory. `lexical`:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import Enum, IntEnum
 
 from concord_search.domain.instants import PRESENT, AsOf, Micros
-from concord_search.domain.memory import MemoryState, domain_and_above
+from concord_search.domain.memory import CONSTITUTIVE, MemoryState, domain_and_above
 
 
 class Superseded(Enum):
@@ -14,6 +14,14 @@ class Superseded(Enum):
     EXCLUDE = "exclude"
     INCLUDE = "include"
     HISTORY = "history"
+
+
+class Edges(IntEnum):
+    """Which edges may answer beside memories; each kind with those before it."""
+
+    NONE = 0
+    CONSTITUTIVE = 1
+    ALL = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +88,14 @@ class Scope:
 
     `now`: the time of the query; `superseded`: whether replaced memories may appear (`HISTORY`:
     neither valid time nor lineage restricts the answer). `as_of`: the instant asked about.
-    `edges`: constitutive edges may answer beside memories.
+    `edges`: those that may answer beside memories.
     """
 
     now: Micros
     superseded: Superseded
     filter: MemoryFilter
     as_of: AsOf = PRESENT
-    edges: bool = False
+    edges: Edges = Edges.NONE
 
     @property
     def valid(self) -> Micros:
@@ -101,12 +109,19 @@ class Scope:
         return record if record is not None and record < self.now else None
 
 
+def kind_of_edge(state: MemoryState) -> Edges:
+    """Among which edges an item is: a memory is among none."""
+    if not state.is_edge:
+        return Edges.NONE
+    return Edges.CONSTITUTIVE if state.edge_type == CONSTITUTIVE else Edges.ALL
+
+
 def admits(scope: Scope, state: MemoryState) -> bool:
     """Whether a single state may answer.
 
     The index's engine applies the same rules; this check is for states that changed since.
     """
-    if state.forgotten or state.created > scope.now or (state.is_edge and not scope.edges):
+    if state.forgotten or state.created > scope.now or kind_of_edge(state) > scope.edges:
         return False
     if scope.superseded is not Superseded.HISTORY:
         holds = state.valid_from <= scope.valid < state.stated_until

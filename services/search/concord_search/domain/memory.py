@@ -1,4 +1,4 @@
-"""A state of a memory, or of a constitutive edge as a sentence, as the index needs it."""
+"""A state of a memory, or of an edge as a sentence, as the index needs it."""
 
 import json
 import re
@@ -75,7 +75,7 @@ class MemoryState:
     forgotten: bool
     properties: tuple[str, ...] = ()
     is_edge: bool = False
-    """Whether it is a constitutive edge: its content is a sentence, and it has no kind."""
+    """Whether it is an edge: its content is a sentence, and it has no kind."""
     role: int = 0
     origin: int = 0
     facts: tuple[Triple, ...] = ()

@@ -19,7 +19,7 @@ _WORD = re.compile(r"[^\W_]+")
 def in_words(fact: Triple) -> str:
     """A fact as words: "Ada LIVES_IN Bremen" is "Ada lives in Bremen", with "home address …"."""
     subject, relation, target = fact
-    said = " ".join(_split(relation))
+    said = " ".join(words_of(relation))
     return " ".join([subject, said, target, *_other_names(said)])
 
 
@@ -38,7 +38,7 @@ def matched(facts: Sequence[Triple], concepts: Sequence[str]) -> Triple | None:
     return best
 
 
-def _split(relation: str) -> Sequence[str]:
+def words_of(relation: str) -> Sequence[str]:
     """The words of a relation's name: LIVES_IN and livesIn are "lives", "in"."""
     return _WORD.findall(_HUMP.sub(" ", relation).casefold())
 

@@ -37,8 +37,9 @@ class Change:
     item_id: str
     is_memory: bool
     kind: int
-    is_value: bool = False
-    """Whether it was written on an edge that is or was constitutive."""
+    is_indexed_edge: bool = False
+    """Whether it was written on an edge that is or was indexed: constitutive, or added as an edge
+    and not as a fact of a memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,31 @@ class Hydrated:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a constitutive edge says at its node, and the memories that state it."""
+    """What an edge says at its node, and the memories that state it.
+
+    `until`: when it ceased or will cease to hold; `conflict_ids`: of its open conflicts.
+    """
 
     edge_id: str
     text: str
     fact: Triple
     memory_ids: Sequence[str] = ()
+    until: Micros | None = None
+    conflict_ids: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Where relations lead from a node.
+
+    `hops`: the edges of each relation, in order, up to the first that holds nothing; then `held`
+    are relations that start there instead. `near_names`: of nodes, where none has the name.
+    """
+
+    hops: Sequence[Sequence[Statement]] = ()
+    held: Sequence[str] = ()
+    near_names: Sequence[str] = ()
+    is_there: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +139,8 @@ class Feed(Protocol):
     async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
         """The states that changes made, in their order; None for what is gone.
 
-        An edge is gone too where it is no longer constitutive.
+        An edge is gone too where it is not to be indexed. Supersession of those that are not
+        constitutive is not followed: their states know of none.
         """
         ...
 
@@ -147,7 +168,8 @@ class Feed(Protocol):
     async def edges(
         self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
     ) -> Sequence[Hydrated | None]:
-        """Constitutive edges as of an instant, in order, each as a sentence; None for any other."""
+        """Edges as of an instant, in order, each as a sentence; None for one of Concord's own, or
+        of a memory's."""
         ...
 
     async def confirm_erase(self, space: str, memory_id: str) -> None:
@@ -170,9 +192,15 @@ class Graph(Feed, Protocol):
         """The values of a relation of a node, by its name, at most 20; none of an unknown node."""
         ...
 
+    async def follow(
+        self, space: str, node: str, relations: Sequence[str], as_of: AsOf = PRESENT
+    ) -> Followed:
+        """Where 1 to 6 relations lead, one after the other, from a node, by its name."""
+        ...
+
     async def items_at(self, space: str, node: str, as_of: AsOf = PRESENT) -> frozenset[str]:
         """The ids of what says something about a node, by name or id: the memories that state an
-        edge at it or are the other end of one, and its constitutive edges.
+        edge at it or are the other end of one, and its edges.
 
         Superseded edges count; an edge outside its stated interval does not. Raises `NodeUnknown`,
         and `FilterUnsupported` where graph does not show all of them.

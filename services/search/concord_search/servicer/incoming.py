@@ -26,7 +26,7 @@ from concord_search.domain.stac import MAX_LINES, StacOptions
 from concord_search.ports.index import Version
 from concord_search.usecases.find_similar import SimilarQuery
 from concord_search.usecases.progress import Demand
-from concord_search.usecases.search import SearchQuery
+from concord_search.usecases.search_context import SearchQuery
 
 DEFAULT_PAGE = 10
 DEFAULT_PARKED_PAGE = 50
@@ -71,6 +71,7 @@ def query(request: search_pb2.SearchRequest) -> SearchQuery:
         with_companions=request.pack_tokens > 0,
         today=_micros(request.today) if request.HasField("today") else None,
         no_window=request.no_window,
+        include_edges=request.include_edges,
     )
 
 

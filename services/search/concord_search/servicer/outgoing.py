@@ -11,13 +11,15 @@ from concord_chassis.call import opaque
 from concord_search.domain.asked_times import TimePhrase
 from concord_search.domain.confidence import Band
 from concord_search.domain.memory import Parked
+from concord_search.domain.stated import Triple
 from concord_search.ports.embedder import EmbeddingModel
 from concord_search.ports.index import IndexState, Version
-from concord_search.servicer.provenance import context, packed, provenance
+from concord_search.servicer.provenance import context, packed, provenance, provenance_of_edge
 from concord_search.usecases.find_similar import SimilarAnswer
 from concord_search.usecases.index_status import Status
 from concord_search.usecases.integrative_search import IntegrativeAnswer, IntegrativeResult
 from concord_search.usecases.parked import ParkedPage
+from concord_search.usecases.paths import FactPath
 from concord_search.usecases.reconcile import Agreement
 from concord_search.usecases.results import Result
 from concord_search.usecases.search import SearchAnswer
@@ -48,8 +50,11 @@ def answer(
         _add_result(reply, each)
     for phrase in found.times:
         _add_time(reply.times.add(), phrase)
+    for path in found.paths:
+        _add_path(reply.paths.add(), path)
     if request.pack_tokens:
-        reply.context = packed(reply.results, found.companions, request.pack_tokens)
+        beside = found.companions, found.paths
+        reply.context = packed(reply.results, *beside, request.pack_tokens)
     elif request.include_context:
         reply.context = context(reply.results)
     return reply
@@ -67,22 +72,33 @@ def token(space: str, epoch: str, seq: int) -> str:
 
 def _add_result(reply: search_pb2.SearchResponse, found: Result) -> None:
     """Adds one result with its explanation."""
-    memory = cast(type_pb2.Memory, found.memory.shown)
     message = reply.results.add(
-        memory=memory,
-        provenance=provenance(memory),
         composite_score=found.breakdown.composite,
         vector_similarity=found.cosine,
         fusion_score=found.fusion,
         confidence=_band(found.certainty.band),
         potential_conflicts=_conflicts(found),
     )
+    if found.memory.state.is_edge:
+        message.edge.MergeFrom(cast(type_pb2.Edge, found.memory.shown))
+        message.provenance = provenance_of_edge(message.edge)
+    else:
+        message.memory.MergeFrom(cast(type_pb2.Memory, found.memory.shown))
+        message.provenance = provenance(message.memory)
     if found.stated is not None:
-        subject, relation, target = found.stated
-        message.matched_fact.MergeFrom(
-            type_pb2.Fact(subject=subject, relation=relation, object=target)
-        )
+        message.matched_fact.MergeFrom(_fact(found.stated))
     _explain(message.explanation, found, found.relevance_reason)
+
+
+def _fact(fact: Triple) -> type_pb2.Fact:
+    subject, relation, target = fact
+    return type_pb2.Fact(subject=subject, relation=relation, object=target)
+
+
+def _add_path(message: search_pb2.FactPath, path: FactPath) -> None:
+    message.facts.extend(_fact(each.fact) for each in path.steps)
+    message.edge_ids.extend(each.edge_id for each in path.steps)
+    message.memory_ids.extend(dict.fromkeys(each.state.id for each in path.memories))
 
 
 def _add_time(message: search_pb2.TimePhrase, phrase: TimePhrase) -> None:

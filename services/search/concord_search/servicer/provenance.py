@@ -10,7 +10,9 @@ from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from concord_search.ports.graph import Hydrated, Statement
 from concord_search.usecases.companions import Companions
+from concord_search.usecases.paths import FactPath
 
 SHOWN_CHARACTERS = 2_000
 BREAK = "\n\n"
@@ -31,9 +33,16 @@ def provenance(memory: type_pb2.Memory) -> str:
     return " ".join("; ".join(_parts(memory)).split())
 
 
+def provenance_of_edge(edge: type_pb2.Edge) -> str:
+    """When an edge held, and the memories that state it, in one line."""
+    stated = ", ".join(f"memory:{each}" for each in edge.sources)
+    said = f"edge; {_held(edge.supersession)}"
+    return f"{said}; stated by {stated}" if stated else said
+
+
 def context(results: Iterable[search_pb2.SearchResult]) -> str:
     """Results as one text, each under a line with its id and provenance."""
-    return BREAK.join("\n".join(_lines(each)) for each in results)
+    return BREAK.join(_block(each, each.provenance) for each in results)
 
 
 def _parts(memory: type_pb2.Memory) -> Iterator[str]:
@@ -69,34 +78,66 @@ def _day(time: Timestamp) -> str:
 
 
 def packed(
-    results: Sequence[search_pb2.SearchResult], companions: Sequence[Companions], tokens: int
+    results: Sequence[search_pb2.SearchResult],
+    companions: Sequence[Companions],
+    paths: Sequence[FactPath],
+    tokens: int,
 ) -> str:
-    """Results with what stands beside them as one text of at most `tokens`, the surest first.
+    """Paths of facts, and results with what stands beside them, as one text of at most `tokens`.
 
-    A result that does not fit with its companions stands alone; one that does not fit is left out
-    for those that do. No memory stands there twice.
+    The surest result comes first. What does not fit with what stands beside it stands alone; what
+    does not fit is left out for what does. No memory stands there twice.
     """
     found = {
-        each.memory.id: "\n".join(_told(each.memory, _in_short(each.memory), _disputes(each)))
+        _id(each): _block(each, _in_short(each.memory) if each.HasField("memory") else "")
         for each in results
     }
-    left, told = tokens * TOKEN_BYTES, dict[str, str]()
     ranked = sorted(zip(results, companions, strict=True), key=lambda each: -each[0].confidence)
-    for result, beside in ranked:
-        hit = result.memory.id
-        alone = {} if hit in told else {hit: found[hit]}
-        whole = alone | {
-            name: said
-            for name, said in _beside(hit, beside, found)
-            if name not in told and name not in alone
-        }
-        for block in (whole, alone):
-            size = sum(len(said.encode()) + len(BREAK) for said in block.values())
-            if size <= left:
-                told |= block
-                left -= size
-                break
+    parts = [(_along(each), each.memories) for each in paths]
+    left, told = tokens * TOKEN_BYTES, dict[str, str]()
+    for (name, said), memories in parts:
+        beside = {each.state.id: _as_found(each, found) for each in memories}
+        left -= _put(told, {name: said}, beside, left)
+    for result, beside_it in ranked:
+        hit = _id(result)
+        beside = dict(_beside(hit, beside_it, found))
+        left -= _put(told, {hit: found[hit]}, beside, left)
     return BREAK.join(told.values())
+
+
+def _put(told: dict[str, str], alone: dict[str, str], beside: dict[str, str], left: int) -> int:
+    """Adds a part with what stands beside it, else alone, if that fits; the bytes that it takes."""
+    for block in (alone | beside, alone):
+        new = {name: said for name, said in block.items() if name not in told}
+        size = sum(len(said.encode()) + len(BREAK) for said in new.values())
+        if size <= left:
+            told |= new
+            return size
+    return 0
+
+
+def _along(path: FactPath) -> tuple[str, str]:
+    """A name for a path, and its line: "Ada SISTER Bea; Bea LIVES_IN Bremen"."""
+    edges = ", ".join(f"edge:{each.edge_id}" for each in path.steps)
+    said = "; ".join(" ".join(each.fact) + _limits(each) for each in path.steps)
+    stating = dict.fromkeys(f"memory:{name}" for each in path.steps for name in each.memory_ids[:1])
+    line = f"[{edges}] path: {' '.join(said.split())}"
+    return edges, "; stated by ".join([line, ", ".join(stating)]) if stating else line
+
+
+def _limits(step: Statement) -> str:
+    """Until when it holds, if it ends, and which conflicts dispute it, in brackets."""
+    said = []
+    if step.until is not None:
+        said.append(f"until {_day(Timestamp(seconds=step.until // 1_000_000))}")
+    said += [f"disputed: conflict {each}" for each in step.conflict_ids]
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _as_found(item: Hydrated, found: Mapping[str, str]) -> str:
+    """A memory as the result that it is, else its lines."""
+    memory = cast(type_pb2.Memory, item.shown)
+    return found.get(memory.id) or "\n".join(_told(memory, _in_short(memory)))
 
 
 def _beside(
@@ -104,10 +145,8 @@ def _beside(
 ) -> Iterator[tuple[str, str]]:
     """What stands beside a result, by id, each as text that says so."""
     for part, item in companions.memories:
-        memory = cast(type_pb2.Memory, item.shown)
-        said = found.get(memory.id) or "\n".join(_told(memory, _in_short(memory)))
-        head, _, rest = said.partition("\n")
-        yield memory.id, f"{head}\n({part}: memory:{hit})\n{rest}"
+        head, _, rest = _as_found(item, found).partition("\n")
+        yield item.state.id, f"{head}\n({part}: memory:{hit})\n{rest}"
     for each in companions.facts:
         stated = ", ".join(f"memory:{name}" for name in each.memory_ids)
         named = " ".join(" ".join(each.fact).split())
@@ -126,8 +165,25 @@ def _in_short(memory: type_pb2.Memory) -> str:
     return " ".join("; ".join(said).split())
 
 
-def _lines(result: search_pb2.SearchResult) -> Iterator[str]:
-    return _told(result.memory, result.provenance, _disputes(result))
+def _id(result: search_pb2.SearchResult) -> str:
+    return result.memory.id or result.edge.id
+
+
+def _block(result: search_pb2.SearchResult, source: str) -> str:
+    """A result's lines; an edge under its own provenance."""
+    notes = _disputes(result)
+    if result.HasField("memory"):
+        return "\n".join(_told(result.memory, source, notes))
+    edge = result.edge
+    said = " ".join(f"{edge.source.name} {edge.relation} {edge.target.name}".split())
+    replaced = _replaced(edge.supersession, "edge")
+    return "\n".join([f"[edge:{edge.id}] {result.provenance}", *replaced, *notes, f"  {said}"])
+
+
+def _replaced(span: type_pb2.Supersession, kind: str) -> Iterator[str]:
+    if span.is_superseded:
+        heads = ", ".join(f"{kind}:{head}" for head in span.head_ids)
+        yield f"(superseded by {heads})" if heads else "(superseded)"
 
 
 def _disputes(result: search_pb2.SearchResult) -> list[str]:
@@ -141,9 +197,7 @@ def _disputes(result: search_pb2.SearchResult) -> list[str]:
 def _told(memory: type_pb2.Memory, source: str, notes: Sequence[str] = ()) -> Iterator[str]:
     """A memory's lines: id and provenance, what replaced it, notes, its text, indented."""
     yield f"[memory:{memory.id}] {source}"
-    if memory.supersession.is_superseded:
-        heads = ", ".join(f"memory:{head}" for head in memory.supersession.head_ids)
-        yield f"(superseded by {heads})" if heads else "(superseded)"
+    yield from _replaced(memory.supersession, "memory")
     yield from notes
     content = memory.content.strip()
     cut = "…" if len(content) > SHOWN_CHARACTERS else ""

@@ -7,6 +7,7 @@ from operator import itemgetter
 
 from concord_concepts import extract
 
+from concord_search.domain.filters import Edges
 from concord_search.domain.memory import MemoryState
 from concord_search.ports.graph import Hydrated, Statement
 from concord_search.ports.index import Place, Question, Weighed
@@ -14,8 +15,8 @@ from concord_search.ports.records import RankedQuery, Recall
 from concord_search.usecases.check_statements import Check, CheckStatements, Clash
 from concord_search.usecases.feedback import Feedback
 from concord_search.usecases.results import Result, explained, with_conflicts
-from concord_search.usecases.search import Search, SearchQuery
-from concord_search.usecases.search_context import SearchContext
+from concord_search.usecases.search import Search
+from concord_search.usecases.search_context import SearchContext, SearchQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class IntegrativeSearch:
         """
         await self._context.progress.until_fresh(space, query.demand)
         question = await self._search.question(space, query)
-        question = replace(question, scope=replace(question.scope, edges=True))
+        question = replace(question, scope=replace(question.scope, edges=Edges.CONSTITUTIVE))
         weight = asyncio.create_task(self._feedback.weight(space))
         statements, weighed = await asyncio.gather(
             self._context.graph.statements(space, node, query.as_of),

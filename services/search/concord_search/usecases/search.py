@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 
 from concord_concepts import extract, normalise
 from concord_reading.times import Window, windows
@@ -12,12 +11,11 @@ from concord_search.domain.asked_times import EVER, TimePhrase
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.certainty import certainties
 from concord_search.domain.confidence import Band
-from concord_search.domain.filters import MemoryFilter, Scope, Superseded
-from concord_search.domain.instants import PRESENT, AsOf, Micros
+from concord_search.domain.filters import Edges, MemoryFilter, Scope, Superseded
+from concord_search.domain.instants import AsOf, Micros
 from concord_search.domain.ranking import Ranking
 from concord_search.domain.signals import QueryFacts
 from concord_search.domain.speech import Asked
-from concord_search.domain.stac import StacOptions
 from concord_search.ports.graph import Hydrated
 from concord_search.ports.index import Question
 from concord_search.ports.records import Recall
@@ -33,7 +31,7 @@ from concord_search.usecases.asked_times import (
 )
 from concord_search.usecases.companions import Companions, companions
 from concord_search.usecases.locate_filter import located
-from concord_search.usecases.progress import Demand
+from concord_search.usecases.paths import FactPath, fact_paths
 from concord_search.usecases.results import (
     Ranked,
     Result,
@@ -43,7 +41,7 @@ from concord_search.usecases.results import (
     may_be_shown,
     with_conflicts,
 )
-from concord_search.usecases.search_context import SearchContext
+from concord_search.usecases.search_context import SearchContext, SearchQuery
 
 RANKED = 200
 """So many candidates come from each branch, and so many are ranked in all."""
@@ -54,45 +52,12 @@ lock: once a local model computes, it needs no lock, and all that follows goes o
 
 
 @dataclass(frozen=True, slots=True)
-class SearchQuery:
-    """A query. `offset` and `now` come from the page token; `now` is None on the first page."""
-
-    text: str
-    filter: MemoryFilter = field(default_factory=MemoryFilter)
-    domain: str = ""
-    concepts: tuple[str, ...] = ()
-    superseded: Superseded = Superseded.EXCLUDE
-    min_score: float = 0.0
-    demand: Demand | None = None
-    page_size: int = 10
-    offset: int = 0
-    now: Micros | None = None
-    peek: bool = False
-    session_id: str = ""
-    principal: str = ""
-    stac: StacOptions = field(default_factory=StacOptions)
-    as_of: AsOf = PRESENT
-    with_companions: bool = False
-    today: Micros | None = None
-    """By which the query's times are read; None: the instant of the query."""
-    no_window: bool = False
-    """Whether the query's times are named, but not used."""
-    names_times: bool = True
-    """Whether the query is read for times."""
-
-    @property
-    def looks_at(self) -> Micros | None:
-        """The caller's own today, or the valid time that is asked about; None: now."""
-        return self.as_of.valid if self.today is None else self.today
-
-
-@dataclass(frozen=True, slots=True)
 class SearchAnswer:
     """A page of results. `next_offset` is None on the last one.
 
     `epoch` and `applied_seq`: the last change in the index, which is incomplete while its disk has
     no room. `query_id` names the search in the recall log; empty if it only peeked.
-    `companions`: of each result, if asked for.
+    `companions`: of each result, and `paths`, if asked for.
     """
 
     results: Sequence[Result]
@@ -104,6 +69,7 @@ class SearchAnswer:
     is_incomplete: bool
     query_id: str
     companions: Sequence[Companions] = ()
+    paths: Sequence[FactPath] = ()
     times: Sequence[TimePhrase] = ()
 
 
@@ -129,11 +95,9 @@ class Search:
         if not results:
             self._context.progress.demand_following("nothing matches")
         query_id = "" if query.peek else self._context.new_id()
-        beside_each: Sequence[Companions] = ()
-        if query.with_companions:
-            looked_at = partial(companions, session_id=query.session_id, peek=query.peek)
-            beside_each = await looked_at(self._context, space, results, question.scope)
-        beside = (memory for each in beside_each for _, memory in each.memories)
+        beside_each, paths = await self._beside(space, query, question, results)
+        beside = [memory for each in beside_each for _, memory in each.memories]
+        beside += [memory for each in paths for memory in each.memories]
         returned = (*(each.memory for each in results), *beside)
         logged = list(dict.fromkeys(each.state.id for each in returned if each.is_logged))
         shown = await with_conflicts(self._context.graph, space, results, query.as_of)
@@ -150,8 +114,28 @@ class Search:
             applied_seq=followed.applied_seq,
             query_id=query_id,
             companions=beside_each,
+            paths=paths,
             times=question.times.phrases,
         )
+
+    async def _beside(
+        self, space: str, query: SearchQuery, question: Question, results: Sequence[Result]
+    ) -> tuple[Sequence[Companions], Sequence[FactPath]]:
+        """What a pack holds beside the results; no paths behind the first page, nor with a filter:
+        a fact has no kind, origin or trust that it could match."""
+        if not query.with_companions:
+            return (), ()
+        session_id, peek = query.session_id, query.peek
+        beside = companions(
+            self._context, space, results, question.scope, session_id=session_id, peek=peek
+        )
+        if query.offset or query.filter != MemoryFilter():
+            return await beside, ()
+        graph = self._context.graph
+        paths = fact_paths(
+            graph, space, query.text, question, results, session_id=session_id, peek=peek
+        )
+        return await asyncio.gather(beside, paths)
 
     async def recall(self, space: str, recall: Recall) -> None:
         """Reports the returned memories to graph's recall log; a search that only peeked has none.
@@ -192,7 +176,7 @@ class Search:
         return Question(
             vector=vector,
             text=text,
-            scope=Scope(now, superseded, wanted, query.as_of),
+            scope=Scope(now, superseded, wanted, query.as_of, _edges(query)),
             model=model,
             concepts=tuple(dict.fromkeys(each for each in (*extract(query.text), *named) if each)),
             domain=query.domain,
@@ -368,6 +352,12 @@ class Search:
             if all(place.get(other, at) >= at for other in chain):
                 members |= dict.fromkeys(sorted(chain))
         return list(members)[:RANKED]
+
+
+def _edges(query: SearchQuery) -> Edges:
+    """The edges that may be results; none beside chains, which are those of memories."""
+    asked = query.include_edges and query.superseded is not Superseded.HISTORY
+    return Edges.ALL if asked else Edges.NONE
 
 
 def only(question: Question, members: Sequence[str]) -> Question:

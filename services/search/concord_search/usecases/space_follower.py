@@ -208,11 +208,11 @@ class SpaceFollower:
             wait = min(wait * 2, LONGEST_WAIT)
 
     async def _states_after(self, changes: Sequence[Change]) -> States:
-        """The states that changes of memories and of constitutive edges made."""
+        """The states that changes of memories and of indexed edges made."""
         ours = [
             each
             for each in changes
-            if (each.is_memory or each.is_value) and each.kind not in _NO_STATE
+            if (each.is_memory or each.is_indexed_edge) and each.kind not in _NO_STATE
         ]
         found = await self._context.graph.at(self._space, ours) if ours else ()
         return list(zip(ours, found, strict=True))

@@ -15,8 +15,8 @@ from concord_search.domain.surfacing import surfaces
 from concord_search.ports.graph import Hydrated
 from concord_search.ports.index import Question
 from concord_search.usecases.progress import Demand
-from concord_search.usecases.search import Search, SearchQuery, only
-from concord_search.usecases.search_context import SearchContext
+from concord_search.usecases.search import Search, only
+from concord_search.usecases.search_context import SearchContext, SearchQuery
 
 TRIED_WITHIN = 0.05
 """Seconds for matching triggers; the rest is left out, and the reply says so."""

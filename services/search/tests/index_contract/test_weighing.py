@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from concord.type.v1 import type_pb2
-from concord_search.domain.filters import MemoryFilter, Scope, Superseded
+from concord_search.domain.filters import Edges, MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import DAY
 from concord_search.ports.index import NearQuery, Place, Question
 from concord_testing.embedders import ready
@@ -27,7 +27,12 @@ class Found(NamedTuple):
 
 
 async def weigh(
-    lab: Lab, text: str, weight: float = 2.0, *, wanted: MemoryFilter = OPEN, edges: bool = True
+    lab: Lab,
+    text: str,
+    weight: float = 2.0,
+    *,
+    wanted: MemoryFilter = OPEN,
+    edges: Edges = Edges.CONSTITUTIVE,
 ) -> list[Found]:
     """Asks as the use case does; the items come back by their ids."""
     scope = Scope(NOW, Superseded.EXCLUDE, wanted, edges=edges)
@@ -138,8 +143,21 @@ async def test_constitutive_edges_are_found_as_sentences_by_this_query_alone(lab
     for mode in Superseded:
         assert lab.ids(await lab.ask("Ada values honesty", superseded=mode)) == ["note"]
     assert [each.id for each in near] == ["note"]
-    assert len(await weigh(lab, "honesty", edges=False)) == 1
+    assert len(await weigh(lab, "honesty", edges=Edges.NONE)) == 1
     assert state.memories == 1
+    assert list(await lab.index.held(SPACE)) == [("note", 2)]
+
+
+async def test_other_edges_are_found_where_all_are_asked_for(lab: Lab) -> None:
+    """S6 S11 Not by the integrative formula; no memories to count or to compare with graph."""
+    descriptive = type_pb2.EDGE_TYPE_DESCRIPTIVE
+    edge = plain_state("edge", 1, "Ada likes honesty", edge_type=descriptive, kind=0, is_edge=True)
+    await lab.write(edge, plain_state("note", 2, "Ada wrote about honesty"))
+
+    kinds = {each: len(await weigh(lab, "honesty", edges=each)) for each in Edges}
+
+    assert kinds == {Edges.NONE: 1, Edges.CONSTITUTIVE: 1, Edges.ALL: 2}
+    assert (await lab.index.states())[SPACE].memories == 1
     assert list(await lab.index.held(SPACE)) == [("note", 2)]
 
 

@@ -34,7 +34,8 @@ def show_results(reply: SearchResponse, *, explain: bool = False, behind: int = 
             show(text(f"{lag}: it finds what was written last later.", "yellow"))
         show("Nothing was found.")
         return
-    made = table("#Score", "Memory")
+    has_edges = any(result.HasField("edge") for result in reply.results)
+    made = table("#Score", "Memory or edge" if has_edges else "Memory")
     for result in reply.results:
         band = word(ConfidenceBand, result.confidence)
         score = text(f"{result.composite_score:.3f}", "bold")
@@ -62,15 +63,21 @@ def _time(phrase: TimePhrase) -> str:
 
 
 def _result(result: SearchResult, explain: bool) -> Text:
-    memory = result.memory
-    head = text(memory.id, "bold")
-    if memory.supersession.is_superseded:
-        since = when(memory.supersession.superseded_from)
+    is_edge = result.HasField("edge")
+    item = result.edge if is_edge else result.memory
+    head = text(item.id, "bold")
+    if item.supersession.is_superseded:
+        since = when(item.supersession.superseded_from)
         head.append(f"  superseded from {since}", "yellow")
-    head.append(amended(memory.supersession), "yellow")
-    head.append(note(memory.health), "yellow")
-    parts = [head, text(shortened(memory.content, SHOWN_CHARACTERS))]
-    if result.HasField("matched_fact"):
+    head.append(amended(item.supersession), "yellow")
+    if is_edge:
+        edge = result.edge
+        said = f"{edge.source.name} {edge.relation} {edge.target.name}"
+    else:
+        head.append(note(result.memory.health), "yellow")
+        said = result.memory.content
+    parts = [head, text(shortened(said, SHOWN_CHARACTERS))]
+    if result.HasField("matched_fact") and not is_edge:
         fact = result.matched_fact
         parts.append(text(f"states {fact.subject} {fact.relation} {fact.object}", "dim"))
     parts.append(text(result.provenance, "dim"))

@@ -265,6 +265,7 @@ class SearchRequest(_message.Message):
     PACK_TOKENS_FIELD_NUMBER: _builtins.int
     TODAY_FIELD_NUMBER: _builtins.int
     NO_WINDOW_FIELD_NUMBER: _builtins.int
+    INCLUDE_EDGES_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The text to search for, 1 to 2,000 characters."""
     domain: _builtins.str
@@ -286,11 +287,16 @@ class SearchRequest(_message.Message):
     pack_tokens: _builtins.int
     """More than 0: the text is of at most so many tokens, counted as 3 bytes each, and holds beside the results what
     makes them usable: the question before an answer, the answer after a question, what replaces or amends them,
-    and other current values of the relation that matched; the surest result first, nothing twice. What was added
-    counts as read and returned, too.
+    and other current values of the relation that matched; the surest result first, nothing twice. Before them stand
+    `SearchResponse.paths`. What was added counts as read and returned, too.
     """
     no_window: _builtins.bool
     """True to rank without the times that the query names: they are then reported as NOT_USED."""
+    include_edges: _builtins.bool
+    """True to find edges between nodes, too: those that were added as edges (UpsertEdge), constitutive ones among
+    them; what a memory states is found by that memory. They have no access data that searches would count. What
+    a filter may demand of them is what it may demand in IntegrativeSearchRequest. In mode HISTORY there are none.
+    """
     @_builtins.property
     def filter(self) -> Global___SearchFilter:
         """Which memories may be results; absent = all."""
@@ -341,10 +347,11 @@ class SearchRequest(_message.Message):
         pack_tokens: _builtins.int = ...,
         today: _timestamp_pb2.Timestamp | None = ...,
         no_window: _builtins.bool = ...,
+        include_edges: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "consistency", b"consistency", "filter", b"filter", "stac", b"stac", "today", b"today"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "concepts", b"concepts", "consistency", b"consistency", "domain", b"domain", "filter", b"filter", "include_context", b"include_context", "min_score", b"min_score", "no_window", b"no_window", "pack_tokens", b"pack_tokens", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "query", b"query", "session_id", b"session_id", "stac", b"stac", "superseded", b"superseded", "today", b"today"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "concepts", b"concepts", "consistency", b"consistency", "domain", b"domain", "filter", b"filter", "include_context", b"include_context", "include_edges", b"include_edges", "min_score", b"min_score", "no_window", b"no_window", "pack_tokens", b"pack_tokens", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "query", b"query", "session_id", b"session_id", "stac", b"stac", "superseded", b"superseded", "today", b"today"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -541,6 +548,7 @@ class SearchResponse(_message.Message):
     QUERY_ID_FIELD_NUMBER: _builtins.int
     CONTEXT_FIELD_NUMBER: _builtins.int
     TIMES_FIELD_NUMBER: _builtins.int
+    PATHS_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     """Empty on the last page."""
     confidence: Global___ConfidenceBand.ValueType
@@ -583,6 +591,13 @@ class SearchResponse(_message.Message):
         understood is NOT_DATED.
         """
 
+    @_builtins.property
+    def paths(self) -> _containers.RepeatedCompositeFieldContainer[Global___FactPath]:
+        """With `pack_tokens`, on the first page and without a filter: where typed facts lead from a node that the query
+        names, if it asks over 2 or 3 hops, as "Where does Ada's sister live?" and "Wo wohnt Adas Schwester?" do; at
+        most 3, found within a second. Of a query that names a time, the facts of then.
+        """
+
     def __init__(
         self,
         *,
@@ -597,14 +612,51 @@ class SearchResponse(_message.Message):
         query_id: _builtins.str = ...,
         context: _builtins.str = ...,
         times: _abc.Iterable[Global___TimePhrase] | None = ...,
+        paths: _abc.Iterable[Global___FactPath] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "context", b"context", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "preferred_memory_id", b"preferred_memory_id", "query_id", b"query_id", "results", b"results", "stac_lines", b"stac_lines", "times", b"times"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "context", b"context", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "paths", b"paths", "preferred_memory_id", b"preferred_memory_id", "query_id", b"query_id", "results", b"results", "stac_lines", b"stac_lines", "times", b"times"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SearchResponse: _TypeAlias = SearchResponse  # noqa: Y015
+
+@_typing.final
+class FactPath(_message.Message):
+    """Facts of which each starts where the one before ends."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FACTS_FIELD_NUMBER: _builtins.int
+    EDGE_IDS_FIELD_NUMBER: _builtins.int
+    MEMORY_IDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def facts(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.Fact]:
+        """In order."""
+
+    @_builtins.property
+    def edge_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The edges of these facts, in order."""
+
+    @_builtins.property
+    def memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Memories that state them, as far as the search may show these, at most one for each fact."""
+
+    def __init__(
+        self,
+        *,
+        facts: _abc.Iterable[_type_pb2.Fact] | None = ...,
+        edge_ids: _abc.Iterable[_builtins.str] | None = ...,
+        memory_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge_ids", b"edge_ids", "facts", b"facts", "memory_ids", b"memory_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FactPath: _TypeAlias = FactPath  # noqa: Y015
 
 @_typing.final
 class TimePhrase(_message.Message):
@@ -665,6 +717,7 @@ class SearchResult(_message.Message):
     POTENTIAL_CONFLICTS_FIELD_NUMBER: _builtins.int
     PROVENANCE_FIELD_NUMBER: _builtins.int
     MATCHED_FACT_FIELD_NUMBER: _builtins.int
+    EDGE_FIELD_NUMBER: _builtins.int
     composite_score: _builtins.float
     """Sum of the explanation's contributions. In [0, 1]."""
     vector_similarity: _builtins.float
@@ -679,7 +732,7 @@ class SearchResult(_message.Message):
     """
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
-        """The memory, with the access data from before this read."""
+        """The memory, with the access data from before this read; absent for an edge."""
 
     @_builtins.property
     def explanation(self) -> Global___Explanation:
@@ -695,6 +748,10 @@ class SearchResult(_message.Message):
     def matched_fact(self) -> _type_pb2.Fact:
         """Of the facts that it states, the one that shares most concepts with the query, beyond its subject."""
 
+    @_builtins.property
+    def edge(self) -> _type_pb2.Edge:
+        """With `include_edges`: the edge, in place of a memory."""
+
     def __init__(
         self,
         *,
@@ -707,10 +764,11 @@ class SearchResult(_message.Message):
         potential_conflicts: _abc.Iterable[Global___PotentialConflict] | None = ...,
         provenance: _builtins.str = ...,
         matched_fact: _type_pb2.Fact | None = ...,
+        edge: _type_pb2.Edge | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["explanation", b"explanation", "matched_fact", b"matched_fact", "memory", b"memory"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "explanation", b"explanation", "matched_fact", b"matched_fact", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["composite_score", b"composite_score", "confidence", b"confidence", "explanation", b"explanation", "fusion_score", b"fusion_score", "matched_fact", b"matched_fact", "memory", b"memory", "potential_conflicts", b"potential_conflicts", "provenance", b"provenance", "vector_similarity", b"vector_similarity"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["composite_score", b"composite_score", "confidence", b"confidence", "edge", b"edge", "explanation", b"explanation", "fusion_score", b"fusion_score", "matched_fact", b"matched_fact", "memory", b"memory", "potential_conflicts", b"potential_conflicts", "provenance", b"provenance", "vector_similarity", b"vector_similarity"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

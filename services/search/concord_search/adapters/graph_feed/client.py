@@ -1,8 +1,10 @@
 """The graph port over graph's contract."""
 
+import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TypeVar
 
 import grpc
@@ -17,6 +19,8 @@ from concord.graph.v1 import (
     lineage_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
+    relation_pb2,
+    relation_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import TRANSIENT, Failure, from_rpc_error
@@ -25,17 +29,20 @@ from concord_chassis.channel.channel import connect
 from concord_chassis.channel.feed import followed, stream
 
 from concord_search.adapters.graph_feed import messages
+from concord_search.domain.changes import ChangeKind
 from concord_search.domain.errors import (
     FilterUnsupported,
     GraphRefused,
     GraphUnavailable,
     NodeUnknown,
 )
-from concord_search.domain.instants import PRESENT, AsOf
+from concord_search.domain.filters import Edges, kind_of_edge
+from concord_search.domain.instants import NEVER, PRESENT, AsOf
 from concord_search.ports.graph import (
     Assessed,
     Change,
     Changes,
+    Followed,
     Hydrated,
     OpenConflict,
     SpaceHead,
@@ -71,6 +78,7 @@ _DECIDED = (
     conflict_pb2.CONFLICT_CLASS_NUANCE,
 )
 """What no judge could decide stands in lists of conflicts alone."""
+_ENDS = (ChangeKind.DELETED, ChangeKind.ERASED)
 _TRANSIENT = TRANSIENT | {grpc.StatusCode.ABORTED}
 
 T = TypeVar("T")
@@ -90,6 +98,7 @@ class GraphClient:
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
         self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
         self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
+        self._relations = relation_pb2_grpc.RelationServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
         self._tokens = OwnTokens(issuer, PRINCIPAL)
         self._confirming = OwnTokens(issuer, confirmer)
@@ -116,25 +125,32 @@ class GraphClient:
         }
         for each in changes:
             if not each.is_memory:
-                then = AsOf(record=each.record_time)
-                found[each.seq] = await self._edge(space, each.item_id, then, each)
+                found[each.seq] = await self._edge_of(space, each)
         return [found[each.seq] for each in changes]
 
     async def edges(
         self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
     ) -> Sequence[Hydrated | None]:
-        return [await self._edge(space, each, as_of) for each in ids]
+        read = await asyncio.gather(*(self._edge(space, each, as_of) for each in ids))
+        return [
+            edge and messages.hydrated_edge(edge, 0, messages.micros(edge.modify_time))
+            for edge in read
+        ]
 
-    async def _edge(
-        self, space: str, edge_id: str, as_of: AsOf, change: Change | None = None
-    ) -> Hydrated | None:
+    async def _edge_of(self, space: str, change: Change) -> Hydrated | None:
+        """An edge as a change made it."""
+        if change.kind in _ENDS:
+            return None
+        edge = await self._edge(space, change.item_id, AsOf(record=change.record_time))
+        made = edge and messages.hydrated_edge(edge, change.seq, change.record_time)
+        if made is None or kind_of_edge(made.state) is Edges.CONSTITUTIVE:
+            return made
+        return replace(made, state=replace(made.state, superseded_from=NEVER))
+
+    async def _edge(self, space: str, edge_id: str, as_of: AsOf) -> type_pb2.Edge | None:
         request = graph_pb2.GetEdgeRequest(id=edge_id, peek=True, as_of=messages.as_of(as_of))
         said = await reply(self._graph.GetEdge(request, metadata=self._reading(space)))
-        if said.status != type_pb2.LOOKUP_STATUS_FOUND:
-            return None
-        if change is None:
-            return messages.value(said.edge, 0, messages.micros(said.edge.modify_time))
-        return messages.value(said.edge, change.seq, change.record_time)
+        return said.edge if said.status == type_pb2.LOOKUP_STATUS_FOUND else None
 
     async def statements(
         self, space: str, node: str, as_of: AsOf = PRESENT
@@ -179,6 +195,18 @@ class GraphClient:
         )
         found = await reply(self._graph.QueryNeighbors(request, metadata=self._reading(space)))
         return [messages.statement(each.edge) for each in found.neighbors]
+
+    async def follow(
+        self, space: str, node: str, relations: Sequence[str], as_of: AsOf = PRESENT
+    ) -> Followed:
+        request = relation_pb2.FollowRelationsRequest(
+            start=type_pb2.EdgeEnd(name=node),
+            relations=relations,
+            as_of=messages.as_of(as_of),
+            peek=True,
+        )
+        call = self._relations.FollowRelations(request, metadata=self._reading(space))
+        return messages.followed(await reply(call))
 
     async def items_at(self, space: str, node: str, as_of: AsOf = PRESENT) -> frozenset[str]:
         request = graph_pb2.QueryNeighborsRequest(

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from concord.graph.v1 import conflict_pb2, feed_pb2, graph_pb2
+from concord.graph.v1 import conflict_pb2, feed_pb2, graph_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from concord_concepts import extract, normalise
 from google.protobuf.message import Message
@@ -13,11 +13,23 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState, Origin, property_of
-from concord_search.ports.graph import Assessed, Change, Changes, Hydrated, OpenConflict, Statement
+from concord_search.ports.graph import (
+    Assessed,
+    Change,
+    Changes,
+    Followed,
+    Hydrated,
+    OpenConflict,
+    Statement,
+)
 
 STATEMENT_CHARACTERS = 200
 RESERVED = "concord:"
 """The prefix of the relations of Concord's own edges."""
+
+_WRITES_EDGES = frozenset({"UpsertEdge", "UpdateEdge", "ApplyGovernedChange", "ImportSpace"})
+"""The methods that write edges which no memory has to state. What others write are facts of a
+memory, which has their words: to read each of these would cost an import one call a fact."""
 
 _normal_form = lru_cache(maxsize=1 << 14)(normalise)
 
@@ -64,8 +76,16 @@ def _change(change: feed_pb2.Change) -> Change:
         item_id=change.item_id,
         is_memory=change.item_kind == type_pb2.ITEM_KIND_MEMORY,
         kind=change.type,
-        is_value=change.item_kind == type_pb2.ITEM_KIND_EDGE and change.HasField("attestation"),
+        is_indexed_edge=_is_indexed_edge(change),
     )
+
+
+def _is_indexed_edge(change: feed_pb2.Change) -> bool:
+    """Whether a change was written on an edge that is or was indexed."""
+    if change.item_kind != type_pb2.ITEM_KIND_EDGE:
+        return False
+    ends = change.type in (feed_pb2.CHANGE_TYPE_DELETED, feed_pb2.CHANGE_TYPE_ERASED)
+    return ends or change.HasField("attestation") or change.method in _WRITES_EDGES
 
 
 def hydrated(
@@ -166,14 +186,27 @@ def is_value(edge: type_pb2.Edge) -> bool:
 def statement(edge: type_pb2.Edge) -> Statement:
     """An edge as a statement of its node."""
     fact = (edge.source.name or edge.source.id, edge.relation, _target(edge))
-    return Statement(edge.id, sentence(edge), fact, tuple(edge.sources))
+    ends = edge.supersession.HasField("effective_valid_until")
+    until = micros(edge.supersession.effective_valid_until) if ends else None
+    conflicts = tuple(edge.conflict_ids)
+    return Statement(edge.id, sentence(edge), fact, tuple(edge.sources), until, conflicts)
+
+
+def followed(reply: relation_pb2.FollowRelationsResponse) -> Followed:
+    """Where relations lead."""
+    held = reply.hops[-1].held_relations if reply.unheld_hop else ()
+    return Followed(
+        hops=[list(map(statement, each.edges)) for each in reply.hops if each.edges],
+        held=tuple(held),
+        near_names=tuple(reply.near_names),
+        is_there=reply.status == type_pb2.LOOKUP_STATUS_FOUND,
+    )
 
 
 def items_of(neighbor: graph_pb2.Neighbor) -> Iterator[str]:
     """The ids of what an edge at a node says about it, and of a memory at the edge's far end."""
     yield from neighbor.edge.sources
-    if is_value(neighbor.edge):
-        yield neighbor.edge.id
+    yield neighbor.edge.id
     if neighbor.neighbor.kind == type_pb2.ITEM_KIND_MEMORY:
         yield neighbor.neighbor.id
 
@@ -182,9 +215,15 @@ def _target(edge: type_pb2.Edge) -> str:
     return edge.target.name or edge.target.id
 
 
-def value(edge: type_pb2.Edge, seq: int, record_from: Micros) -> Hydrated | None:
-    """A constitutive edge as a sentence for the index; None for any other edge."""
-    if not is_value(edge) or edge.HasField("erase_time"):
+def is_relation(edge: type_pb2.Edge) -> bool:
+    """Whether an edge relates two nodes, and is not one of Concord's own."""
+    is_own = edge.relation.startswith(RESERVED) or edge.edge_type == type_pb2.EDGE_TYPE_RESOLUTION
+    return bool(edge.source.name and edge.target.name) and not is_own
+
+
+def hydrated_edge(edge: type_pb2.Edge, seq: int, record_from: Micros) -> Hydrated | None:
+    """An edge as a sentence for the index; None if it is neither a value nor between two nodes."""
+    if not (is_value(edge) or is_relation(edge)) or edge.HasField("erase_time"):
         return None
     words = sentence(edge).replace("_", " ")
     said = type_pb2.Memory(

@@ -11,7 +11,7 @@ from concord_search.adapters.qdrant import payload
 from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.domain.errors import FilterUnsupported
-from concord_search.domain.filters import MemoryFilter, Scope, Superseded
+from concord_search.domain.filters import Edges, MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import PRESENT, Micros
 
 PointId = int | UUID
@@ -64,8 +64,8 @@ def of_scope(scope: Scope, key: SpaceKey, columns: Columns) -> Filter:
     wanted = _Conditions(scope, key, columns)
     for condition in _hidden(scope):
         wanted.must_not.append(condition)
-    if not scope.edges:
-        wanted.must_not.append(Range("edge", gte=1))
+    if scope.edges is not Edges.ALL:
+        wanted.must_not.append(Range("edge", gt=scope.edges))
     wanted.demand(scope.filter)
     return wanted.filter()
 

@@ -13,9 +13,10 @@ filtering by them costs next to nothing:
     stated  its stated end, which stays when `gone` says that it was closed
     named   from when the time is that its text names first, and `then` until when
 
-Only a constitutive edge, which is indexed as a sentence, has `edge`. `terms` are the numbers of the
-words, `speaker` the first of the speaker's numbers. `speech` is ASKS if the words ask, plus
-SAYS_WHEN if they name a time, plus UNREAD if the embedder cannot read them: their vector is zero.
+Only an edge, which is indexed as a sentence, has `edge`: 1 if it is constitutive, else 2. `terms`
+are the numbers of the words, `speaker` the first of the speaker's numbers. `speech` is ASKS if the
+words ask, plus SAYS_WHEN if they name a time, plus UNREAD if the embedder cannot read them: their
+vector is zero.
 
 So a state was known at r if `created` and `since` are not after r and `closed` is.
 """
@@ -26,6 +27,7 @@ from typing import Any
 from concord_reading.times import Window
 
 from concord_search.adapters.qdrant.keys import SpaceKey
+from concord_search.domain.filters import kind_of_edge
 from concord_search.domain.instants import NEVER, Micros
 from concord_search.domain.memory import MemoryState, domain_and_above, parent_domain
 from concord_search.domain.speech import asks, says_when
@@ -101,8 +103,8 @@ def _sparse(state: MemoryState) -> Payload:
         found["opens"] = state.valid_from
     if state.record_from > state.created:
         found["since"] = state.record_from
-    if state.is_edge:
-        found["edge"] = 1
+    if kind := kind_of_edge(state):
+        found["edge"] = int(kind)
     return found
 
 

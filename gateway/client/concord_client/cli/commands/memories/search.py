@@ -74,6 +74,9 @@ def search(
     no_window: Annotated[
         bool, typer.Option("--no-window", help="Do not rank by the times that the query names.")
     ] = False,
+    edges: Annotated[
+        bool, typer.Option("--edges", help="Edges between nodes, too, whoever states them.")
+    ] = False,
 ) -> None:
     """Find memories by meaning and by words, and say why each came up."""
     if history and everything:
@@ -92,6 +95,7 @@ def search(
         pack_tokens=pack,
         today=instant(today),
         no_window=no_window,
+        include_edges=edges,
     )
     if domain or kind or tag or prop or origin or node:
         request.filter.domain = domain or ""
