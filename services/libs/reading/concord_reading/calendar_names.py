@@ -65,7 +65,7 @@ class CalendarNames:
         if month is None:
             return None
         place += 1
-        place += self.word(place) == "."
+        place += place < len(self.words) and self.word(place) == "."  # "Feb."
         if day is None:
             day = self.day(place + (self.word(place) == "the"))
             if day is not None:

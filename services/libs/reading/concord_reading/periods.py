@@ -51,6 +51,8 @@ class Period:
         return self._cut(number, 2)
 
     def _cut(self, number: int, parts: int) -> Period:
+        if self.end - self.begin < _DAY * parts:
+            return self  # "early tomorrow": days are whole
         begin, end = self._edge(number, parts), self._edge(number + 1, parts)
         return replace(self, begin=begin, end=end)
 

@@ -1,9 +1,15 @@
 """Phrases that name a time, as windows of days; asked on Wednesday, 15 May 2024, at noon."""
 
+import json
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from concord_reading.time_words import time_words, words_in
 from concord_reading.times import MOST, Relation, window, windows
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -313,3 +319,69 @@ def test_no_text_costs_much_or_fails(words: str) -> None:
 def test_what_names_no_time_is_no_window(text: str) -> None:
     """S11: asking for a time, or a word that may be one, names none."""
     assert windows(text, TODAY) == []
+
+
+BENCH = Path(__file__).parents[4] / "tests/bench"
+
+
+def asked() -> Iterator[str]:
+    """Every text of the tables of tests, and of the benches' own phrases."""
+    for table in (DATED, BESIDE, PAST, UNDATED, NONE):
+        yield from (row[0] for row in rows(table))
+    for path in sorted(BENCH.glob("time_phrases*.jsonl")):
+        yield from (json.loads(line)["text"] for line in path.read_text().splitlines())
+
+
+def vocabulary() -> list[str]:
+    """Every word that the reader knows, in both languages, with signs and figures."""
+    found = {"3", "3.", "12", "2024", "2024-05", "03.05.2024", "13/5/2024", "q3", "x", "Ada"}
+    found |= set(",.-–/?!'’\"()")
+    for language in ("en", "de"):
+        known = time_words(language)
+        found |= known.opening | known.telling | {*known.known.months, *known.known.weekdays}
+        found |= {word for each in known.words.values() for word in each}
+        phrases = (
+            phrase for each in known.phrases.values() for some in each.values() for phrase in some
+        )
+        found |= {" ".join(each) for each in phrases}
+    return sorted({*found, *(each.capitalize() for each in found)} - {"n", "weekday"})
+
+
+def read(text: str, today: int = TODAY) -> None:
+    """Reads a text; each phrase is a part of it, and each window ends after it begins."""
+    for each in windows(text, today):
+        assert text[slice(*each.span)] == each.phrase
+        assert each.phrase
+        if each.begin is not None and each.end is not None:
+            assert each.begin < each.end
+
+
+@pytest.mark.parametrize(
+    "text", ["What happened in June", "Was geschah im Mai", "Anfang Mai", "by June", "early June"]
+)
+def test_a_text_that_ends_in_a_month_has_its_window(text: str) -> None:
+    """S11: no full stop behind it is needed."""
+    (found,) = windows(text, TODAY)
+
+    assert found.is_dated
+    assert found.span.end == len(text)
+
+
+def test_no_text_fails_wherever_it_ends() -> None:
+    """S11: each text of the tables and benches, cut behind, and before, each of its words."""
+    texts = list(dict.fromkeys(asked()))
+    assert len(texts) > 200
+    for text in texts:
+        for word in words_in(text):
+            read(text[: word.end])
+            read(text[word.start :])
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from(vocabulary()), min_size=1, max_size=9),
+    st.sampled_from([TODAY, 0, -(10**17), 2 * 10**17, 253_402_214_400_000_000]),
+)
+def test_no_row_of_known_words_fails(words: list[str], today: int) -> None:
+    """S11: in whatever order the reader's own words come, and whenever they are read."""
+    read(" ".join(words), today)
