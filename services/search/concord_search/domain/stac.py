@@ -178,6 +178,8 @@ def _next(action: NextAction, case: Case) -> str:
         said = f"say it with a caveat, or ask once: {case.disputed_by} conflicts with it."
     elif action is NextAction.CAVEAT and case.lacks_rarest:
         said = "say it with a caveat, or ask once: it lacks the query's rarest words."
+    elif action is NextAction.SUMMARISE and not case.current:
+        said = "say until when it held: it no longer does, so do not assert it."
     if case.of_past:
         said += " For what was replaced since, search in history mode."
     return f"{said} {case.times}" if case.times else said

@@ -36,11 +36,17 @@ def advice(
     limits: Thresholds,
     lag: int,
 ) -> Advice:
-    """The advice about a page of results; `lag`: the number of changes that the index lacks."""
-    # the lines are about a current result, even if a replaced one matches best (spec T4, S5)
-    valid = question.scope.valid
+    """The advice about a page of results; `lag`: the number of changes that the index lacks.
+
+    It is about the first result, then about current ones, best first. A history begins with its
+    oldest: there it is about the best current one (spec T4, S5).
+    """
+    valid, is_history = question.scope.valid, question.scope.superseded is Superseded.HISTORY
     current = [each for each in results if each.memory.state.current_at(valid)]
     best = sorted(current or results, key=lambda each: -each.breakdown.composite)
+    if results and not is_history:
+        best = [results[0], *(each for each in best if each is not results[0])]
+    is_current = bool(best) and best[0].memory.state.current_at(valid)
     breakdowns = [each.breakdown for each in best]
     # about the past, but replaced memories are left out
     of_past = question.scope.superseded is Superseded.EXCLUDE and asks_of_the_past(
@@ -50,9 +56,9 @@ def advice(
     if best:
         top = best[0].certainty
         case = Case(
-            band=top.band if current else Band.LOW,
-            current=bool(current),
-            preference=_preference(best, limits) if current else None,
+            band=top.band if is_current else Band.LOW,
+            current=is_current,
+            preference=_preference(best, limits) if is_current else None,
             asks=top.asks,
             lacks_rarest=top.lacks_rarest,
             words=_words_to_add(question, best),
