@@ -32,14 +32,13 @@ from concord_search.usecases.asked_times import (
     dating_row,
     looks_back,
 )
+from concord_search.usecases.chains import in_order, may_be_of_chains
 from concord_search.usecases.companions import Companions, companions
 from concord_search.usecases.locate_filter import located
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.results import (
     Ranked,
     Result,
-    after_their_heads,
-    by_time_in_chains,
     explained,
     may_be_shown,
     with_conflicts,
@@ -258,16 +257,16 @@ class Search:
         self, space: str, query: SearchQuery, ranked: Ranked
     ) -> tuple[list[Result], int | None]:
         """The results from the offset on, and the offset of the next page."""
+        if ranked.question.scope.superseded is Superseded.INCLUDE:
+            rows = may_be_of_chains(ranked)
+            ids = dict(zip(rows, self._ids(space, ranked, rows), strict=True))
+            graph, wanted = self._context.graph, query.superseded
+            ranked = await in_order(graph, space, ranked, ids, wanted=wanted, as_of=query.as_of)
         rows, found = ranked.rows[query.offset :], ranked.ranking.found
         shown, read = await self.shown(
             space, query, ranked.question, found, rows, ranking=ranked.ranking
         )
-        results = explained(ranked, shown)
-        if query.superseded is Superseded.INCLUDE:
-            results = after_their_heads(results)
-        elif ranked.question.scope.superseded is Superseded.INCLUDE:
-            results = by_time_in_chains(results)
-        return results, query.offset + read if read < len(rows) else None
+        return explained(ranked, shown), query.offset + read if read < len(rows) else None
 
     async def shown(
         self,
