@@ -228,6 +228,34 @@ async def test_what_was_replaced_and_alone_answers_is_not_hidden(
     assert found[1][0] == "kestrel"
 
 
+async def test_what_was_replaced_and_alone_holds_a_word_is_named(running: TwoServers) -> None:
+    """T4 S5 It is no result, but the reply names it, with the word; where a current memory holds
+    the word, too, or superseded ones were asked for, or nobody holds it, nothing is said."""
+    token = await running.add(
+        Memory(id="name-1", content="The project is called Kestrel."),
+        Memory(id="name-2", content="The project has another name.\nSupersedes: [[memory:name-1]]"),
+        DOG,
+        OFFICE,
+    )
+
+    named, unknown, held = [
+        await search(running, query, fresh=token)
+        for query in ("What is Kestrel?", "What is Zyzzyva?", "Where is the office?")
+    ]
+    wider = await search(running, "What is Kestrel?", superseded=search_pb2.SUPERSEDED_MODE_INCLUDE)
+    other = await search(
+        running, "What is Kestrel?", filter=search_pb2.SearchFilter(tags_any=["x"])
+    )
+
+    assert "name-1" not in ids(named)
+    assert named.superseded_match.memory_id == "name-1"
+    assert list(named.superseded_match.concepts) == ["kestrel"]
+    assert "memory name-1 alone says kestrel: include" in named.stac_lines[-1]
+    for each in (unknown, held, wider, other):
+        assert not each.HasField("superseded_match")
+        assert "uperseded" not in each.stac_lines[-1]
+
+
 async def test_history_returns_the_whole_chain_by_valid_time(running: TwoServers) -> None:
     """T4 history mode: the chain of a result, also members that share no word with the query."""
     newest = Memory(id="cat", content="There is a cat now.\nSupersedes: [[memory:dog-2]]")

@@ -85,6 +85,8 @@ def answer(read: search_pb2.SearchResponse) -> things.Answer:
         index_incomplete=read.index_incomplete,
         context=read.context,
         times=tuple(_time(each) for each in read.times),
+        superseded_match=read.superseded_match.memory_id,
+        unfit_ids=tuple(read.unfit_memory_ids),
     )
 
 

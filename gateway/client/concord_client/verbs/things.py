@@ -201,7 +201,8 @@ class Answer:
     """The results of a search, the best first, with advice.
 
     `context`: all results as one text for a prompt, with ids and dates. `times`: the phrases of the
-    query that name a time.
+    query that name a time. `superseded_match`: the id of a superseded memory that is no result, and
+    alone holds searched words. `unfit_ids`: of the results that did not fit into the tokens.
     """
 
     results: tuple[Result, ...]
@@ -211,6 +212,8 @@ class Answer:
     index_incomplete: bool
     context: str
     times: tuple[TimePhrase, ...]
+    superseded_match: str
+    unfit_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,9 @@ def answer(
         _add_result(reply, each)
     for phrase in found.times:
         _add_time(reply.times.add(), phrase)
+    if found.superseded is not None:
+        reply.superseded_match.memory_id = found.superseded.memory_id
+        reply.superseded_match.concepts.extend(found.superseded.concepts)
     if request.pack_tokens:
         reply.context = packed(reply.results, found.companions, request.pack_tokens)
     elif request.include_context:

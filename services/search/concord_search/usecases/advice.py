@@ -10,6 +10,7 @@ from concord_search.domain.speech import asks_of_the_past
 from concord_search.domain.stac import Case, NextAction, Preference, StacOptions, Thresholds
 from concord_search.ports.index import Question
 from concord_search.usecases.results import Result
+from concord_search.usecases.superseded_match import SupersededMatch
 
 ADDED_WORDS = 5
 """The most words that a refinement suggests."""
@@ -34,9 +35,13 @@ def advice(
     results: Sequence[Result],
     options: StacOptions,
     limits: Thresholds,
+    *,
     lag: int,
+    hidden: SupersededMatch | None = None,
 ) -> Advice:
     """The advice about a page of results; `lag`: the number of changes that the index lacks.
+
+    `hidden`: what was replaced, is no result, and alone holds searched words.
 
     It is about the first result, then about current ones, best first. A history begins with its
     oldest: there it is about the best current one (spec T4, S5).
@@ -52,7 +57,12 @@ def advice(
     of_past = question.scope.superseded is Superseded.EXCLUDE and asks_of_the_past(
         question.text, valid
     )
-    case = Case(lag=lag, of_past=of_past, times=question.times.in_words)
+    case = Case(
+        lag=lag,
+        of_past=of_past,
+        superseded=None if hidden is None else (hidden.memory_id, *hidden.concepts),
+        times=question.times.in_words,
+    )
     if best:
         top = best[0].certainty
         case = Case(
@@ -65,6 +75,7 @@ def advice(
             of_past=of_past,
             replaced=len(results) - len(best),
             disputed_by=next(_disputing(best[0]), ""),
+            superseded=case.superseded,
             times=case.times,
         )
     said = stac.lines(

@@ -44,6 +44,7 @@ from concord_search.usecases.results import (
     with_conflicts,
 )
 from concord_search.usecases.search_context import SearchContext
+from concord_search.usecases.superseded_match import SupersededMatch, superseded_match
 
 RANKED = 200
 """So many candidates come from each branch, and so many are ranked in all."""
@@ -105,6 +106,8 @@ class SearchAnswer:
     query_id: str
     companions: Sequence[Companions] = ()
     times: Sequence[TimePhrase] = ()
+    superseded: SupersededMatch | None = None
+    """What was replaced, is no result, and alone holds searched words."""
 
 
 class Search:
@@ -128,6 +131,9 @@ class Search:
             results, next_offset = await self._page(space, query, ranked)
         if not results:
             self._context.progress.demand_following("nothing matches")
+        hidden = None
+        if not query.offset:
+            hidden = await superseded_match(self._context, space, ranked, results, self.rank)
         query_id = "" if query.peek else self._context.new_id()
         beside_each: Sequence[Companions] = ()
         if query.with_companions:
@@ -139,18 +145,19 @@ class Search:
         shown = await with_conflicts(self._context.graph, space, results, query.as_of)
         await self.recall(space, Recall(query_id, query.principal, query.session_id, logged))
         followed = self._context.progress.of(space)
-        lag = followed.head_seq - followed.applied_seq
+        lag, limits = followed.head_seq - followed.applied_seq, self._context.formula.thresholds
         return SearchAnswer(
             results=shown,
             next_offset=next_offset,
             now=question.scope.now,
-            advice=advice(question, shown, query.stac, self._context.formula.thresholds, lag),
+            advice=advice(question, shown, query.stac, limits, lag=lag, hidden=hidden),
             is_incomplete=bool(self._context.progress.disk_full),
             epoch=followed.epoch,
             applied_seq=followed.applied_seq,
             query_id=query_id,
             companions=beside_each,
             times=question.times.phrases,
+            superseded=hidden,
         )
 
     async def recall(self, space: str, recall: Recall) -> None:
