@@ -181,6 +181,17 @@ Was las ich in den letzten Tagen? | 2024-05-10 | 2024-05-16
 Was hat Ada kürzlich gekauft? | 2024-04-15 | 2024-05-16
 Wo wohnten sie in den 90er Jahren? | 1990-01-01 | 2000-01-01
 Wer kam zu Weihnachten? | 2023-12-24 | 2023-12-27
+What did we do over the weekend? | 2024-05-11 | 2024-05-13
+What is planned for the weekend? | 2024-05-18 | 2024-05-20
+What happened on the weekend of 30 April? | 2024-05-04 | 2024-05-06
+Was taten wir am Wochenende? | 2024-05-11 | 2024-05-13
+What did he do the day after Christmas? | 2023-12-27 | 2023-12-28
+What happened in the week after 3 May? | 2024-05-04 | 2024-05-11
+What happened the month before Christmas? | 2023-11-24 | 2023-12-24
+Was war in KW 12? | 2024-03-18 | 2024-03-25
+Was war in KW 30? | 2023-07-24 | 2023-07-31
+Was geschah in der Kalenderwoche 3 2022? | 2022-01-17 | 2022-01-24
+Was geschah im Jänner 2025? | 2025-01-01 | 2025-02-01
 Wer kam an Silvester? | 2023-12-31 | 2024-01-01
 """
 
@@ -204,7 +215,12 @@ Was trank Ada, als sie in Paris wohnte? | at | sie in Paris wohnte
 """
 
 PAST = """
-Where did Ada use to live, and where did she used to work? | used to
+Where did Ada used to live? | used to
+Where did Ada use to live? | use to
+What did Ada use to drink? | use to
+What is Ada's previous role? | previous
+What was the prior address? | prior
+Was ist Adas vorherige Adresse? | vorherige
 Where did Ada previously live? | previously
 Where did Ada live before? | before
 What is the history of Ada's flats? | the history of
@@ -229,6 +245,12 @@ How many days did the trip take?
 Which month did we launch in?
 How old is Ada?
 May I see the notes?
+May I ask who March is?
+Who lives in room 2024?
+What did Ada use to open the can?
+Which library did we use to parse dates?
+Wer arbeitet beim Wasserwerk?
+Seit wann ist Ada bei der Bahn angestellt?
 What may happen?
 Who will march?
 Where does April live?
@@ -264,6 +286,24 @@ def test_a_time_relative_to_a_thing_names_the_thing(text: str, relation: str, an
 
     assert found is not None
     assert (found.relation, found.anchor, found.is_dated) == (Relation(relation), anchor, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "begin", "end"),
+    [
+        ("What did she do the week after the offer?", "2024-03-02", "2024-03-09"),
+        ("Was tat sie in der Woche nach dem Angebot?", "2024-03-02", "2024-03-09"),
+        ("What did she do the month before the offer?", "2024-02-01", "2024-03-01"),
+        ("What did she do the day before the offer?", "2024-02-29", "2024-03-01"),
+    ],
+)
+def test_a_unit_beside_a_thing_has_two_ends(text: str, begin: str, end: str) -> None:
+    """S11: "the week after the offer", of 1 March, is a week, not all that came since."""
+    found = window(text, TODAY)
+
+    assert found is not None
+    beside = found.beside(micros("2024-03-01") or 0, None)
+    assert (beside.begin, beside.end) == (micros(begin), micros(end))
 
 
 @pytest.mark.parametrize(("text", "phrase"), rows(PAST))
