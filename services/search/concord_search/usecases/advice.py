@@ -9,8 +9,8 @@ from concord_search.domain.filters import Superseded
 from concord_search.domain.speech import asks_of_the_past
 from concord_search.domain.stac import Case, NextAction, Preference, StacOptions, Thresholds
 from concord_search.ports.index import Question
+from concord_search.usecases.chains import SupersededMatch
 from concord_search.usecases.results import Result
-from concord_search.usecases.superseded_match import SupersededMatch
 
 ADDED_WORDS = 5
 """The most words that a refinement suggests."""

@@ -32,7 +32,12 @@ from concord_search.usecases.asked_times import (
     dating_row,
     looks_back,
 )
-from concord_search.usecases.chains import in_order, may_be_of_chains
+from concord_search.usecases.chains import (
+    SupersededMatch,
+    in_order,
+    may_be_of_chains,
+    superseded_match,
+)
 from concord_search.usecases.companions import Companions, companions
 from concord_search.usecases.locate_filter import located
 from concord_search.usecases.progress import Demand
@@ -44,7 +49,6 @@ from concord_search.usecases.results import (
     with_conflicts,
 )
 from concord_search.usecases.search_context import SearchContext
-from concord_search.usecases.superseded_match import SupersededMatch, superseded_match
 
 RANKED = 200
 """So many candidates come from each branch, and so many are ranked in all."""
