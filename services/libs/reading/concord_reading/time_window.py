@@ -71,7 +71,8 @@ class Window:
         sign = 1 if self.relation is Relation.AFTER else -1
         if not number:
             day = day_of(edge) + timedelta(days=1) if sign > 0 else day_of(edge)
-            return self.over(Period(*sorted((day, moved(day, unit, sign))), unit))
+            first, end = sorted((day, moved(day, unit, sign)))
+            return self.over(Period(first, end, unit))
         middle = moved(day_of(edge), unit, sign * number)
         half = timedelta(0)
         if unit not in ("hour", "day"):

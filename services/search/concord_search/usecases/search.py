@@ -269,8 +269,8 @@ class Search:
     ) -> tuple[list[Result], int | None]:
         """The results from the offset on, and the offset of the next page."""
         if ranked.question.scope.superseded is Superseded.INCLUDE:
-            rows = may_be_of_chains(ranked)
-            ids = dict(zip(rows, self._ids(space, ranked, rows), strict=True))
+            linked = may_be_of_chains(ranked)
+            ids = dict(zip(linked, self._ids(space, ranked, linked), strict=True))
             graph, wanted = self._context.graph, query.superseded
             ranked = await in_order(graph, space, ranked, ids, wanted=wanted, as_of=query.as_of)
         rows, found = ranked.rows[query.offset :], ranked.ranking.found
