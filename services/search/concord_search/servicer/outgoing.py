@@ -52,7 +52,8 @@ def answer(
         reply.superseded_match.memory_id = found.superseded.memory_id
         reply.superseded_match.concepts.extend(found.superseded.concepts)
     if request.pack_tokens:
-        reply.context = packed(reply.results, found.companions, request.pack_tokens)
+        reply.context, unfit = packed(reply.results, found.companions, request.pack_tokens)
+        reply.unfit_memory_ids.extend(unfit)
     elif request.include_context:
         reply.context = context(reply.results)
     return reply

@@ -70,14 +70,16 @@ def _day(time: Timestamp) -> str:
 
 def packed(
     results: Sequence[search_pb2.SearchResult], companions: Sequence[Companions], tokens: int
-) -> str:
+) -> tuple[str, list[str]]:
     """Results with what stands beside them as one text of at most `tokens`, the surest first.
+
+    And the ids of the results that are not in it.
 
     A result that does not fit with its companions stands alone; one that does not fit is left out
     for those that do. No memory stands there twice.
     """
     found = {
-        each.memory.id: "\n".join(_told(each.memory, _in_short(each.memory), _disputes(each)))
+        each.memory.id: "\n".join(_told(each.memory, _in_short(each.memory), _notes(each)))
         for each in results
     }
     left, told = tokens * TOKEN_BYTES, dict[str, str]()
@@ -96,7 +98,7 @@ def packed(
                 told |= block
                 left -= size
                 break
-    return BREAK.join(told.values())
+    return BREAK.join(told.values()), [name for name in found if name not in told]
 
 
 def _beside(
@@ -127,7 +129,14 @@ def _in_short(memory: type_pb2.Memory) -> str:
 
 
 def _lines(result: search_pb2.SearchResult) -> Iterator[str]:
-    return _told(result.memory, result.provenance, _disputes(result))
+    return _told(result.memory, result.provenance, _notes(result))
+
+
+def _notes(result: search_pb2.SearchResult) -> list[str]:
+    """The fact of a result that matched, and what disputes it."""
+    fact = result.matched_fact
+    said = " ".join(f"{fact.subject} {fact.relation} {fact.object}".split())
+    return [*([f"(states {said})"] if said else []), *_disputes(result)]
 
 
 def _disputes(result: search_pb2.SearchResult) -> list[str]:

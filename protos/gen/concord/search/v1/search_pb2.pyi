@@ -570,7 +570,7 @@ class SearchResponse(_message.Message):
     """Names this search (UUIDv7) in the recall log of a space that keeps one; empty when the search peeked."""
     context: _builtins.str
     """With `include_context` or `pack_tokens`: the results as a text to paste into a prompt, in their order. Of each a line
-    "[memory:ID] provenance", what replaced or disputes it, and its content, each line of it indented by two
+    "[memory:ID] provenance", what replaced or disputes it, the fact that matched, and its content, each line of it indented by two
     spaces so that no content passes for such a line; at most 2,000 characters of each content.
     """
     @_builtins.property
@@ -597,7 +597,7 @@ class SearchResponse(_message.Message):
 
     @_builtins.property
     def unfit_memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """With `pack_tokens`: the results that did not fit into the text, best first."""
+        """With `pack_tokens`: the results that did not fit into the text, in their order."""
 
     def __init__(
         self,
