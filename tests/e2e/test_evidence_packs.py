@@ -103,6 +103,7 @@ async def test_other_values_of_the_relation_that_matched_stand_beside_it(works: 
     assert ids(reply.context)[0] == "memory:a"
     assert "also Ada LIKES bread; memory:b" in reply.context
     assert "also Ada LIKES soup" not in reply.context
+    assert "\n(states Ada LIKES soup)\n  Noted: soup" in reply.context
     assert "LIKES bread" not in alone.context
 
 
@@ -160,6 +161,11 @@ async def test_a_pack_holds_no_more_tokens_than_asked_and_nothing_twice(works: D
     for reply, most in ((whole, 8_000), (small, 200)):
         assert len(tokens.encode(reply.context).ids) <= most
     assert none.context == ""
+    assert "long" in small.unfit_memory_ids
+    for reply in (whole, small, none):  # what is not in the text is named
+        there = {*ids(reply.context)}
+        told = [each.memory.id for each in reply.results if f"memory:{each.memory.id}" not in there]
+        assert told == list(reply.unfit_memory_ids)
 
 
 async def test_what_a_filter_hides_is_no_companion(works: Dissonant) -> None:

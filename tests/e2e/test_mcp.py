@@ -275,7 +275,7 @@ def test_every_field_of_an_answer_is_as_its_schema_says(tool: Tool) -> None:
     whole = answer_of(tool, filled(tool.reply()), 100_000)
 
     jsonschema.validate(whole, of_answer(tool))
-    assert {*whole} <= {*tool.answer}
+    assert {*whole} <= {*tool.answer, "left_out"}
 
 
 async def test_what_replaced_a_memory_is_told_of_what_is_replaced(system: Running) -> None:
@@ -315,6 +315,22 @@ async def test_a_memory_states_the_facts_of_its_text(system: Running) -> None:
     assert "Extraction: FOUND (1 taken, 1 left). Ada EMPLOYER Airbus." in added["note"]
     assert "Extraction: NO_FACTS." in nothing["note"]
     assert found["status"] == "FOUND"
+
+
+async def test_a_pack_is_sent_in_place_of_the_results(system: Running) -> None:
+    """S11 W3 The same texts twice cost twice; what did not fit is named."""
+    async with over_http(system) as agent:
+        told(await agent.call_tool("add_memory", {"content": "The kiosk sells stamps."}))
+        asked = {"query": "What does the kiosk sell?", "pack_tokens": 4_000}
+        packed = told(await agent.call_tool("search_memories", asked))
+        nothing = told(await agent.call_tool("search_memories", asked | {"pack_tokens": 1}))
+
+    assert "The kiosk sells stamps." in packed["context"]
+    assert "results" not in packed
+    assert packed["confidence"]
+    assert packed["advice"]
+    assert nothing["left_out"] >= 1
+    assert not {"results", "context"} & {*nothing}
 
 
 async def test_a_history_can_be_asked_for(system: Running) -> None:

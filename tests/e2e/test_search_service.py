@@ -188,11 +188,72 @@ async def test_on_request_replaced_memories_follow_their_head(running: TwoServer
     token = await running.add(DOG, NEW_DOG, OFFICE)
 
     reply = await search(
-        running, "dog called Rex", fresh=token, superseded=search_pb2.SUPERSEDED_MODE_INCLUDE
+        running, "my dog is called", fresh=token, superseded=search_pb2.SUPERSEDED_MODE_INCLUDE
     )
 
     found = ids(reply)
     assert found.index("dog") == found.index("dog-2") + 1
+
+
+@pytest.mark.parametrize("size", [1, 2, 10])
+async def test_what_was_replaced_and_alone_answers_is_not_hidden(
+    running: TwoServers, size: int
+) -> None:
+    """T4 A replaced memory is listed behind its head unless it alone holds a searched word and is
+    found clearly better; no page size changes the order."""
+    token = await running.add(
+        Memory(id="kestrel", content="The project is called Kestrel."),
+        Memory(id="heron", content="Heron it is now.\nSupersedes: [[memory:kestrel]]"),
+        DOG,
+        NEW_DOG,
+    )
+    asked = "What is my dog called?", "Which project is called Kestrel?"
+    found = []
+    for query in asked:
+        request = search_pb2.SearchRequest(
+            query=query,
+            page_size=size,
+            peek=True,
+            superseded=search_pb2.SUPERSEDED_MODE_INCLUDE,
+        )
+        request.consistency.at_least_as_fresh = token
+        order: list[str] = []
+        while not order or request.page_token:
+            reply = await running.searching().Search(request)
+            order += ids(reply)
+            request.page_token = reply.next_page_token
+        found.append(order)
+
+    assert found[0][:2] == ["dog-2", "dog"]
+    assert found[1][0] == "kestrel"
+
+
+async def test_what_was_replaced_and_alone_holds_a_word_is_named(running: TwoServers) -> None:
+    """T4 S5 It is no result, but the reply names it, with the word; where a current memory holds
+    the word, too, or superseded ones were asked for, or nobody holds it, nothing is said."""
+    token = await running.add(
+        Memory(id="name-1", content="The project is called Kestrel."),
+        Memory(id="name-2", content="The project has another name.\nSupersedes: [[memory:name-1]]"),
+        DOG,
+        OFFICE,
+    )
+
+    named, unknown, held = [
+        await search(running, query, fresh=token)
+        for query in ("What is Kestrel?", "What is Zyzzyva?", "Where is the office?")
+    ]
+    wider = await search(running, "What is Kestrel?", superseded=search_pb2.SUPERSEDED_MODE_INCLUDE)
+    other = await search(
+        running, "What is Kestrel?", filter=search_pb2.SearchFilter(tags_any=["x"])
+    )
+
+    assert "name-1" not in ids(named)
+    assert named.superseded_match.memory_id == "name-1"
+    assert list(named.superseded_match.concepts) == ["kestrel"]
+    assert "memory name-1 alone says kestrel: include" in named.stac_lines[-1]
+    for each in (unknown, held, wider, other):
+        assert not each.HasField("superseded_match")
+        assert "uperseded" not in each.stac_lines[-1]
 
 
 async def test_history_returns_the_whole_chain_by_valid_time(running: TwoServers) -> None:
@@ -432,7 +493,8 @@ async def test_without_graph_search_is_unavailable_and_never_empty(
 async def test_what_was_replaced_is_not_stated(
     running: TwoServers, mode: search_pb2.SupersededMode.ValueType
 ) -> None:
-    """S5 T4 Band and next action are the head's, also where what it replaced matches best."""
+    """S5 T4 Band and next action are those of the first result, which is LOW where what it says was
+    replaced; of a history, which begins with the oldest, they are the head's."""
     words = "The gate of the old harbour opens at nine in the morning."
     later = "It is locked, see the board. Supersedes: [[memory:gate]]"
     token = await running.add(
@@ -451,8 +513,11 @@ async def test_what_was_replaced_is_not_stated(
     results = {result.memory.id: result for result in reply.results}
     assert results["gate"].composite_score > results["locked"].composite_score
     assert results["gate"].confidence == search_pb2.CONFIDENCE_BAND_LOW
-    assert reply.confidence == results["locked"].confidence
-    assert f"Relevance: {results['locked'].composite_score:.2f}" in reply.stac_lines[1]
+    is_history = mode == search_pb2.SUPERSEDED_MODE_HISTORY
+    told = results["locked" if is_history else ids(reply)[0]]
+    assert ids(reply) == ["gate", "locked"]
+    assert reply.confidence == told.confidence
+    assert f"Relevance: {told.composite_score:.2f}" in reply.stac_lines[1]
     assert reply.stac_lines[0].endswith("Found 2.")
     assert ids(alone) == ["gate"]
     assert alone.confidence == search_pb2.CONFIDENCE_BAND_LOW

@@ -172,3 +172,55 @@ async def test_within_a_chain_time_decides(
     found = ids(await running.searching().Search(request))
 
     assert [each for each in found if each in {"moor", "vail", "quist"}] == order
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 10])
+async def test_what_comes_first_hangs_on_no_page(running: TwoServers, size: int) -> None:
+    """S11 T4 The order of a chain is decided before the page is cut; pages go on where the last one
+    ended, and the band and the lines of a reply are those of its first result."""
+    lisbon = Memory(
+        id="lisbon", content="Mira rents a flat in Lisbon.", valid_from=at("2019-01-01")
+    )
+    turku = Memory(
+        id="turku",
+        content="Mira lives in Turku, where she did live before.\nSupersedes: [[memory:lisbon]]",
+        valid_from=at("2022-09-01"),
+    )
+    others = [Memory(id=f"m{n}", content=f"Mira where live note {n}") for n in range(4)]
+    request = pb.SearchRequest(query="Where did Mira live in 2021?", page_size=size, peek=True)
+    request.consistency.at_least_as_fresh = await running.add(lisbon, turku, *others)
+    searching = running.searching()
+    reply = await searching.Search(request)
+    first, found = reply, ids(reply)
+    while reply.next_page_token:
+        request.page_token = reply.next_page_token
+        reply = await searching.Search(request)
+        found += ids(reply)
+
+    assert found.index("lisbon") < found.index("turku")
+    assert sorted(found) == sorted(["lisbon", "turku", *(each.id for each in others)])
+    assert f"Relevance: {first.results[0].composite_score:.2f}" in first.stac_lines[1]
+    assert first.confidence == first.results[0].confidence
+
+
+@pytest.mark.parametrize("size", [1, 10])
+async def test_the_lines_are_about_the_first_result(running: TwoServers, size: int) -> None:
+    """S5 S11 Also where time has put another one first than the words, on any page."""
+    chain = [
+        Memory(id="lisbon", content="Mira lives in Lisbon.", valid_from=at("2019-01-01")),
+        Memory(
+            id="turku",
+            content="Mira lives in Turku.\nSupersedes: [[memory:lisbon]]",
+            valid_from=at("2022-09-01"),
+        ),
+    ]
+    request = pb.SearchRequest(query="Where did Mira live before Turku?", peek=True, page_size=size)
+    request.consistency.at_least_as_fresh = await running.add(*chain)
+
+    reply = await running.searching().Search(request)
+
+    first = reply.results[0]
+    assert first.memory.id == "lisbon"
+    assert reply.confidence == first.confidence == pb.CONFIDENCE_BAND_LOW
+    assert f"Relevance: {first.composite_score:.2f}" in reply.stac_lines[1]
+    assert "it no longer does" in reply.stac_lines[2]

@@ -2,7 +2,8 @@
 
 All are strings unless said otherwise: `session_id`, `hook_event_name`, `transcript_path`, `prompt`;
 of a tool `tool_name`, `tool_input` (an object), and once it has run `tool_response` (anything) or,
-when it failed, `error`. What is missing or of another form counts as empty.
+when it failed, `error`. What is missing or of another form counts as empty;
+a `session_id` or `prompt` of another form is an error, as nothing could be said without.
 """
 
 import json
@@ -38,8 +39,8 @@ class Event:
 
     @property
     def session(self) -> str:
-        """The client's id of the session, at most 128 characters."""
-        return self._text("session_id")[:128]
+        """The client's id of the session, at most 128 characters. Raises ValueError for no text."""
+        return self._only_text("session_id")[:128]
 
     @property
     def transcript(self) -> str:
@@ -48,8 +49,11 @@ class Event:
 
     @property
     def prompt(self) -> str:
-        """What somebody asks, at most 2,000 characters: of a longer text its begin and its end."""
-        words = self._text("prompt").strip()
+        """What somebody asks, at most 2,000 characters: of a longer text its begin and its end.
+
+        Raises ValueError for no text.
+        """
+        words = self._only_text("prompt").strip()
         if len(words) <= MOST_WORDS:
             return words
         half = MOST_WORDS // 2 - 1
@@ -87,6 +91,11 @@ class Event:
                 if isinstance(value, dict):
                     value = value.get("message")
                 yield clean(value) if isinstance(value, str) else ""
+
+    def _only_text(self, name: str) -> str:
+        if not isinstance(self._fields.get(name, ""), str | None):
+            raise ValueError(f"{name} is no text")
+        return self._text(name)
 
     def _text(self, name: str) -> str:
         value = self._fields.get(name)

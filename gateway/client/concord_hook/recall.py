@@ -129,7 +129,11 @@ def _sure(results: Sequence[Found]) -> list[Found]:
 
 def _of_result(item: Found) -> tuple[str, str, list[str]]:
     band = str(item.get("confidence")).rpartition("_")[2].lower()
-    below = [
+    fact = item.get("matchedFact")
+    stated = fact if isinstance(fact, dict) else {}
+    said = " ".join(one_line(stated.get(part)) for part in ("subject", "relation", "object"))
+    below = [f"  states {said}"] if said.strip() else []
+    below += [
         f"  ! {'perhaps ' if each.get('isTextFinding') else ''}disputed by "
         f"[memory:{one_line(each.get('otherId'))}]: {one_line(each.get('otherStatement'))[:200]}"
         for each in items(item, "potentialConflicts")[:2]

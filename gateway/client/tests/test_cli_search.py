@@ -145,6 +145,10 @@ def test_a_result_says_where_it_is_from(concord: CommandLine, unique: Unique) ->
     packed = concord.done(*asked, "--pack", "200").splitlines()
     assert packed[0] == f"[memory:{own}] from 2024-03-01 until 2124-03-01; Anna"
     assert concord(*asked, "--pack", "9000").exit_code == 2
+    nothing = concord.done(*asked, "--pack", "1")
+    assert nothing.startswith("None of the results fits into 1 token.")
+    assert f"memory:{own}" in nothing
+    assert words not in nothing
 
 
 def test_the_recall_log_says_what_was_returned(concord: CommandLine, notes: Notes) -> None:

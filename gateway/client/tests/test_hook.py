@@ -48,6 +48,18 @@ def test_a_prompt_gets_the_memory_that_answers_it(there: tuple[Hook, Say]) -> No
     assert not hook.log
 
 
+def test_the_fact_that_matches_is_told(there: tuple[Hook, Say]) -> None:
+    """S9 S11 Where the text alone does not say what the memory states."""
+    hook, say = there
+    say(
+        "add", "Bram has news from the island.", "--id", "news", "--fact", "Bram | LIVES_IN | Texel"
+    )
+
+    text = hook.prompt("Where does Bram live?")
+    assert "[memory:news]" in text
+    assert "states Bram LIVES_IN Texel" in text
+
+
 def test_a_session_gets_no_memory_twice(there: tuple[Hook, Say]) -> None:
     """S9 Not even of two hooks at once; another session gets it."""
     hook, say = there

@@ -102,6 +102,16 @@ def test_garbage_is_silence(said: bytes, tmp_path: Path) -> None:
         assert hook.raw(event, said) == ""
 
 
+@pytest.mark.parametrize("field", ["session_id", "prompt"])
+def test_a_field_of_another_form_is_a_line_in_the_log(field: str, tmp_path: Path) -> None:
+    """S9 Silence for the model, but not for who looks why nothing comes up."""
+    hook = Hook(dead_port(), tmp_path)
+    said = {"session_id": "s", "prompt": "Where is Ada?", field: ["x"]}
+
+    assert hook.raw("prompt", json.dumps(said).encode()) == ""
+    assert f"prompt: ValueError: {field} is no text" in hook.log
+
+
 @pytest.mark.parametrize(
     "reply",
     [

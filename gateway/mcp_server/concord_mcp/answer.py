@@ -25,12 +25,18 @@ def answer_of(
     """The tool's answer, in short without `details`; one with a list is cut to about `max_tokens`.
 
     The last items are left out and counted as `left_out`. If a single item is still too long, its
-    longest text is shortened and ends in "…".
+    longest text is shortened and ends in "…". Where another field stands for the list, it is not
+    sent.
     """
     if tool.brief and not details:
         answer = brief(shaped(reply, {**tool.answer, tool.lists: tool.brief}), tool.lists)
     else:
         answer = shaped(reply, tool.answer)
+    if tool.instead:
+        text, left_out = tool.instead[0], len(getattr(reply, tool.instead[1]))
+        if left_out or text in answer:
+            answer.pop(tool.lists, None)
+            return answer | ({"left_out": left_out} if left_out else {})
     if not tool.lists:
         return answer
     room = max_tokens * CHARACTERS_PER_TOKEN

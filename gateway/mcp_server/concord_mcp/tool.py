@@ -74,6 +74,9 @@ class Tool:
     arguments: tuple[Argument, ...]
     answer: Shape
     lists: str = ""
+    instead: tuple[str, str] | None = None
+    """The answer's field that stands for the list where the reply has it, and the reply's list of
+    what is not in it: that is counted as `left_out`."""
     brief: tuple[str, Shape] | None = None
     """The list's path and its items' shape, unless the caller asks for `details`."""
     fixed: Callable[[Any], None] | None = None

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from concord_reading.times import windows
+from concord_search.adapters.qdrant import space
 from concord_search.adapters.qdrant.time_terms import of_spans, with_times
 from concord_search.domain.asked_times import OUTSIDE, TimeUse, Within, window_fit
 from concord_search.domain.instants import DAY, NEVER, PRESENT, AsOf
@@ -161,3 +162,25 @@ async def test_a_date_in_figures_is_found_by_its_month(open_lab: OpenLab, tmp_pa
     assert by_words["dated"] > 0
     assert by_words.get("other", 0.0) == 0
     assert found.names_until[lab.ids(found).index("dated")] > 0
+
+
+async def test_a_text_whose_times_cannot_be_read_is_indexed(
+    open_lab: OpenLab,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """S10 S11: without its times, which is logged; its change is not set aside."""
+
+    def broken(*_: object) -> None:
+        raise IndexError("out of range")
+
+    monkeypatch.setattr(space, "stated", broken)
+    lab = await open_lab(tmp_path)
+
+    await lab.write(plain_state("wedding", 1, "Uma's wedding is in early June"))
+
+    assert lab.ids(await lab.ask("wedding")) == ["wedding"]
+    said = capsys.readouterr().err
+    assert "times not read" in said
+    assert "Uma" not in said

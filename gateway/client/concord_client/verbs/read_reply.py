@@ -84,6 +84,8 @@ def answer(read: search_pb2.SearchResponse) -> things.Answer:
         times=tuple(_time(each) for each in read.times),
         edges=tuple(_found_edge(each) for each in read.results if each.HasField("edge")),
         paths=tuple(tuple(map(_fact, each.facts)) for each in read.paths),
+        superseded_match=read.superseded_match.memory_id,
+        unfit_ids=tuple(read.unfit_memory_ids),
     )
 
 

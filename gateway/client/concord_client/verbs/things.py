@@ -211,8 +211,10 @@ class Answer:
     """The results of a search, the best first, with advice.
 
     `context`: all results as one text for a prompt, with ids and dates. `times`: the phrases of the
-    query that name a time. `edges`: those found, if asked for. `paths`, of a pack: facts of which
-    each starts where the one before ends, where the query asks over several hops.
+    query that name a time. `superseded_match`: the id of a superseded memory that is no result, and
+    alone holds searched words. `unfit_ids`: of the results that did not fit into the tokens.
+    `edges`: those found, if asked for. `paths`, of a pack: facts of which each starts where the one
+    before ends, where the query asks over several hops.
     """
 
     results: tuple[Result, ...]
@@ -222,6 +224,8 @@ class Answer:
     index_incomplete: bool
     context: str
     times: tuple[TimePhrase, ...]
+    superseded_match: str
+    unfit_ids: tuple[str, ...]
     edges: tuple[FoundEdge, ...] = ()
     paths: tuple[tuple[Fact, ...], ...] = ()
 

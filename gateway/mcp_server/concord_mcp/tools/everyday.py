@@ -159,6 +159,7 @@ SEARCH_MEMORIES = Tool(
         "index_incomplete": "index_incomplete",
     },
     lists="results",
+    instead=("context", "unfit_memory_ids"),
     brief=("results", FOUND_IN_SHORT),
     other_names=("hybrid_search",),
     aliases={"include_obsolete": "include_superseded", "query_text": "query", "top_k": "limit"},

@@ -188,8 +188,9 @@ class Calendar(CalendarNames):
         at += self.has(at, "article")
         ordinal = self.ordinal(at)
         if ordinal is None and not self.has(at, "last"):
-            if self.known.units.get(self.word(at)) == "week" and self.has(at + 1, "joining"):
-                return self._week_of(at + 2)
+            unit = self.known.units.get(self.word(at))
+            if unit in ("week", "weekend") and self.has(at + 1, "joining"):
+                return self._week_of(at + 2, unit)
             return None
         word = self.word(at + 1)
         unit = self.known.units.get(word)
@@ -205,11 +206,11 @@ class Calendar(CalendarNames):
         number = ordinal or len(some)
         return (some[number - 1], whole[1]) if 0 < number <= len(some) else None
 
-    def _week_of(self, at: int) -> Found | None:
+    def _week_of(self, at: int, unit: str) -> Found | None:
         found = self.period(at + self.has(at, "article"))
         if found is None or found[0].grain != "day":
             return None
-        week = span_of("week", 0, found[0].begin)
+        week = span_of(unit, 0, found[0].begin)
         return replace(week, fixed=found[0].fixed), found[1]
 
     def _turned(self, at: int) -> Found | None:

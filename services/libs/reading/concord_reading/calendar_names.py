@@ -65,7 +65,7 @@ class CalendarNames:
         if month is None:
             return None
         place += 1
-        place += place < len(self.words) and self.word(place) == "."
+        place += place < len(self.words) and self.word(place) == "."  # "Feb."
         if day is None:
             day = self.day(place + (self.word(place) == "the"))
             if day is not None:
@@ -96,7 +96,8 @@ class CalendarNames:
     def _is_late_capital(self, at: int) -> bool:
         """Whether a month is written as such, not as what somebody may do or be called."""
         word = self.words[at]
-        return word.is_capital and at > 0 and word.word in ("march", "august")
+        is_late = word.is_capital and at > 0 and not self.has(at - 1, "asking")  # "who March is"
+        return is_late and word.word in ("march", "august")
 
     def day(self, at: int) -> int | None:
         """Return the day of a month that a word names: "3", "3rd", "third"."""
@@ -150,12 +151,28 @@ class CalendarNames:
             if self.known.units.get(self.word(place)) == "year":
                 place += 1
             return decade, place
-        if (found := self.recurring(at)) is None or found[0].grain == "month":
+        if (found := self._week(at) or self._weekend(at) or self.recurring(at)) is None or found[
+            0
+        ].grain == "month":
             return None
         what, place = found
         joint = self.skip(place, "joining", 2)
         year = self._figure_of_year(joint)
         return at_place(what.of_year(year), joint + 1) if year is not None else found
+
+    def _week(self, at: int) -> tuple[Recurring, int] | None:
+        """Read "KW 12" and "calendar week 12"."""
+        place = at + self.known.length("calendar week phrases", self.words, at)
+        number = self.word(place).rstrip(".")
+        if place == at or not number.isdecimal() or not 1 <= int(number[:3]) <= 53:
+            return None
+        return Recurring("week", week=int(number), days=7), place + 1
+
+    def _weekend(self, at: int) -> tuple[Recurring, int] | None:
+        """Read the bare weekend of "over the weekend" and "am Wochenende"."""
+        before = at - 1 - self.has(at - 1, "article")
+        is_one = self.word(at) in ("weekend", "wochenende") and self.has(before, "in")
+        return (Recurring("weekend", weekday=6, days=2), at + 1) if is_one else None
 
     def _decade(self, word: str) -> Period | None:
         year = self.known.decades.get(word)
@@ -207,6 +224,8 @@ class CalendarNames:
             return None
         if self.known.units.get(self.word(at + 1)) or self.word(at - 1) in "#$€£":
             return None
+        if self.word(at - 1) in _NUMBERED:
+            return None  # "room 2024"
         return at_place(whole_days(year, None, None), at + 1)
 
     def word(self, at: int) -> str:
@@ -235,6 +254,16 @@ _LINKS = frozenset(
 
 
 _TITLES = frozenset({"frau", "herr", "herrn", "familie", "mr", "mrs", "ms", "miss", "dr"})
+
+
+_NUMBERED = frozenset(
+    {
+        *("room", "flat", "apartment", "suite", "flight", "ticket", "issue", "number", "no", "nr"),
+        *("version", "port", "page", "bus", "train", "model", "error"),
+        *("zimmer", "raum", "wohnung", "flug", "nummer", "seite", "zug", "modell", "fehler"),
+    }
+)
+"""What has a number that is no year, in both languages: each reading sees the other's words."""
 
 
 def at_place(what: Period | None, end: int) -> Found | None:

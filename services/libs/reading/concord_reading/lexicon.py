@@ -162,7 +162,8 @@ def _by_first(phrases: Iterable[str]) -> dict[str, tuple[Phrase, ...]]:
 
 
 def _places(words: Sequence[str]) -> dict[str, int]:
-    return {word: place for place, word in enumerate(words, 1)}
+    """Return the place of each word, from 1; other words for the same are joined by "/"."""
+    return {word: place for place, some in enumerate(words, 1) for word in some.split("/")}
 
 
 def _numbers(units: Sequence[str], tens: Sequence[str]) -> dict[str, int]:

@@ -51,6 +51,8 @@ class Period:
         return self._cut(number, 2)
 
     def _cut(self, number: int, parts: int) -> Period:
+        if self.end - self.begin < _DAY * parts:
+            return self  # "early tomorrow": days are whole
         begin, end = self._edge(number, parts), self._edge(number + 1, parts)
         return replace(self, begin=begin, end=end)
 
@@ -73,6 +75,8 @@ class Recurring:
     months: int = 0
     days: int = 0
     weekday: int = 0
+    week: int = 0
+    """That of the ISO calendar."""
 
     def resolved(self, which: Which, today: datetime) -> Period | None:
         """Return the instance that is meant, seen from today."""
@@ -108,7 +112,7 @@ class Recurring:
             first = day_of(day) - _DAY * (day.isoweekday() - self.weekday + 7)
             for week in range(4):
                 begin = first + _DAY * 7 * week
-                yield Period(begin, begin + _DAY, "day")
+                yield Period(begin, begin + _DAY * max(1, self.days), self.grain)
             return
         reach = 8 if (self.month, self.day) == (2, 29) else 1
         for year in range(day.year - reach, day.year + reach + 1):
@@ -120,7 +124,10 @@ class Recurring:
         if self.weekday:
             return None
         try:
-            begin = datetime(year, self.month, self.day, tzinfo=UTC)
+            if self.week:
+                begin = datetime.fromisocalendar(year, self.week, 1).replace(tzinfo=UTC)
+            else:
+                begin = datetime(year, self.month, self.day, tzinfo=UTC)
         except ValueError:
             return None
         end = month_away(begin, self.months) if self.months else begin + _DAY * self.days

@@ -170,12 +170,17 @@ class TimeReader:
     # -- beside a thing
 
     def _offset(self, at: int) -> tuple[Window, int] | None:
-        """Read "two days after the offer", "a year before Christmas"."""
-        number = self.known.number(self._word(at))
-        unit = self.known.units.get(self._word(at + 1))
+        """Read "two days after the offer", "a year before Christmas", "the week after we met"."""
+        number, place = self.known.number(self._word(at)), at + 1
+        if number is None and self.calendar.from_table(at) is None:
+            place = at + self._is(at, "article")
+            number = (0, 0) if self._word(place) in _UNITS else None
+        unit = self.known.units.get(self._word(place))
         if number is None or unit is None or number[0] != number[1]:
             return None
-        found = self._linked(at + 2) or self._beside_thing(at + 2)
+        if unit in ("hour", "day"):
+            number = max(number, (1, 1))
+        found = self._linked(place + 1) or self._beside_thing(place + 1)
         if found is None or found[0].relation not in (Relation.BEFORE, Relation.AFTER):
             return None
         made, end = found
@@ -250,6 +255,8 @@ class TimeReader:
             return self._word(at - 1) not in known["not before"]
         if word in _CLAUSES:
             return True
+        if word in ("bei", "beim") and any(self._is(n, "staying") for n in range(len(self.words))):
+            return False  # "arbeitet beim Wasserwerk"
         names = self.known.known.words
         is_clause = self._word(at - 1) == "," or following in names["determiner"]
         return word == "beim" or is_clause or (word == "bis" and following in ("zum", "zur"))
@@ -267,7 +274,7 @@ class TimeReader:
     def _past(self, at: int) -> tuple[Window, int] | None:
         """Read "used to", "früher", and "before" at the end."""
         known = self.known.words
-        length = int(self.known.length("past phrases", self.words, at))
+        length = int(self.known.length("past phrases", self.words, at)) or self._used(at)
         if not length and self._word(at) == "before":
             length = not any(each.word[0].isalnum() for each in self.words[at + 1 : at + _LONGEST])
         if not length and self._word(at) in known["former"] and self._is_told:
@@ -277,6 +284,14 @@ class TimeReader:
         if not length or is_use:  # "is Redis used to store"
             return None
         return Window(*self._spelt(at, at + length), of_past=True), at + length
+
+    def _used(self, at: int) -> int:
+        """Return the length of the "use to" of "where did she use to live", not of what is used
+        for something: "what did she use to open it"."""
+        length = self.known.length("habit phrases", self.words, at)
+        before = {self._word(at - back) for back in range(1, _LONGEST)}
+        is_last = not self._word(at + length + 1)[0].isalnum()
+        return length * ("did" in before and (is_last or not before & {"what", "which"}))
 
     def _unknown(self, at: int) -> tuple[Window | None, int] | None:
         """Name what is a time, but which one is not known: "every year", "at Easter"."""
@@ -351,6 +366,9 @@ _RELATIONS = {
     "since": Relation.SINCE, "seit": Relation.SINCE, "seitdem": Relation.SINCE,
     "until": Relation.UNTIL, "till": Relation.UNTIL, "bis": Relation.UNTIL,
 }  # fmt: skip
+_UNITS = frozenset({"day", "week", "month", "quarter", "year", "decade"}) | frozenset(
+    {"tag", "woche", "monat", "quartal", "jahr", "jahrzehnt"}
+)
 _PRETERITE = {
     "en": re.compile(r"\w{2}[^e]ed$"),  # not "need"
     "de": re.compile(r"(?<!let)(?<!heu)(?<!ers)(?<!bit)(?:te|ten)$"),

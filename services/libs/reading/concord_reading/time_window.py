@@ -64,8 +64,15 @@ class Window:
         return replace(self, begin=begin, end=end if self.relation is Relation.AT else None)
 
     def shifted(self, edge: datetime, number: int, unit: str) -> Window:
-        """Return it as the day, or the time of one unit around the day, so far from an edge."""
+        """Return it as the day, or the time of one unit around the day, so far from an edge.
+
+        With `number` 0: as the unit that begins or ends at the edge ("the week after").
+        """
         sign = 1 if self.relation is Relation.AFTER else -1
+        if not number:
+            day = day_of(edge) + timedelta(days=1) if sign > 0 else day_of(edge)
+            first, end = sorted((day, moved(day, unit, sign)))
+            return self.over(Period(first, end, unit))
         middle = moved(day_of(edge), unit, sign * number)
         half = timedelta(0)
         if unit not in ("hour", "day"):

@@ -56,7 +56,9 @@ def words_in(text: str) -> list[Word]:
 
 def is_figure(word: str) -> bool:
     """Whether a word has the figures of a year, date, quarter or decade."""
-    return len(word) > 1 and (word[0].isdecimal() or (word[0] in "qh" and word[1:].isdecimal()))
+    if len(word) < 2 or word[0].isdecimal():
+        return len(word) > 1
+    return word[0] in "qh" and word[1:].isdecimal()
 
 
 def _plain(spelt: str) -> str:
@@ -143,7 +145,12 @@ def time_words(language: str) -> TimeWords:
         *names,
         *(phrase[-1] for phrase in recurring),
         *(phrase[-1] for found in table.values() for phrase, _ in found),
-        *(phrase[-1] for found in phrases["rolling phrases"].values() for phrase in found),
+        *(
+            phrase[-1]
+            for name in ("rolling phrases", "calendar week phrases")
+            for found in phrases[name].values()
+            for phrase in found
+        ),
     }
     opening = {
         *names, *table, *known.numbers, *known.ordinals, *(phrase[0] for phrase in recurring),

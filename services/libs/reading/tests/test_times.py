@@ -1,9 +1,15 @@
 """Phrases that name a time, as windows of days; asked on Wednesday, 15 May 2024, at noon."""
 
+import json
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from concord_reading.time_words import time_words, words_in
 from concord_reading.times import MOST, Relation, window, windows
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -175,6 +181,17 @@ Was las ich in den letzten Tagen? | 2024-05-10 | 2024-05-16
 Was hat Ada kürzlich gekauft? | 2024-04-15 | 2024-05-16
 Wo wohnten sie in den 90er Jahren? | 1990-01-01 | 2000-01-01
 Wer kam zu Weihnachten? | 2023-12-24 | 2023-12-27
+What did we do over the weekend? | 2024-05-11 | 2024-05-13
+What is planned for the weekend? | 2024-05-18 | 2024-05-20
+What happened on the weekend of 30 April? | 2024-05-04 | 2024-05-06
+Was taten wir am Wochenende? | 2024-05-11 | 2024-05-13
+What did he do the day after Christmas? | 2023-12-27 | 2023-12-28
+What happened in the week after 3 May? | 2024-05-04 | 2024-05-11
+What happened the month before Christmas? | 2023-11-24 | 2023-12-24
+Was war in KW 12? | 2024-03-18 | 2024-03-25
+Was war in KW 30? | 2023-07-24 | 2023-07-31
+Was geschah in der Kalenderwoche 3 2022? | 2022-01-17 | 2022-01-24
+Was geschah im Jänner 2025? | 2025-01-01 | 2025-02-01
 Wer kam an Silvester? | 2023-12-31 | 2024-01-01
 """
 
@@ -200,7 +217,12 @@ Wer leitete vor Kaspar Meier das Team? | before | Kaspar Meier
 """
 
 PAST = """
-Where did Ada use to live, and where did she used to work? | used to
+Where did Ada used to live? | used to
+Where did Ada use to live? | use to
+What did Ada use to drink? | use to
+What is Ada's previous role? | previous
+What was the prior address? | prior
+Was ist Adas vorherige Adresse? | vorherige
 Where did Ada previously live? | previously
 Where did Ada live before? | before
 What is the history of Ada's flats? | the history of
@@ -226,6 +248,12 @@ How many days did the trip take?
 Which month did we launch in?
 How old is Ada?
 May I see the notes?
+May I ask who March is?
+Who lives in room 2024?
+What did Ada use to open the can?
+Which library did we use to parse dates?
+Wer arbeitet beim Wasserwerk?
+Seit wann ist Ada bei der Bahn angestellt?
 What may happen?
 Who will march?
 Where does April live?
@@ -276,6 +304,24 @@ def test_a_time_relative_to_a_thing_names_the_thing(text: str, relation: str, an
 
     assert found is not None
     assert (found.relation, found.anchor, found.is_dated) == (Relation(relation), anchor, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "begin", "end"),
+    [
+        ("What did she do the week after the offer?", "2024-03-02", "2024-03-09"),
+        ("Was tat sie in der Woche nach dem Angebot?", "2024-03-02", "2024-03-09"),
+        ("What did she do the month before the offer?", "2024-02-01", "2024-03-01"),
+        ("What did she do the day before the offer?", "2024-02-29", "2024-03-01"),
+    ],
+)
+def test_a_unit_beside_a_thing_has_two_ends(text: str, begin: str, end: str) -> None:
+    """S11: "the week after the offer", of 1 March, is a week, not all that came since."""
+    found = window(text, TODAY)
+
+    assert found is not None
+    beside = found.beside(micros("2024-03-01") or 0, None)
+    assert (beside.begin, beside.end) == (micros(begin), micros(end))
 
 
 @pytest.mark.parametrize(("text", "phrase"), rows(PAST))
@@ -333,3 +379,69 @@ def test_no_text_costs_much_or_fails(words: str) -> None:
 def test_what_names_no_time_is_no_window(text: str) -> None:
     """S11: asking for a time, or a word that may be one, names none."""
     assert windows(text, TODAY) == []
+
+
+BENCH = Path(__file__).parents[4] / "tests/bench"
+
+
+def asked() -> Iterator[str]:
+    """Every text of the tables of tests, and of the benches' own phrases."""
+    for table in (DATED, BESIDE, PAST, UNDATED, NONE):
+        yield from (row[0] for row in rows(table))
+    for path in sorted(BENCH.glob("time_phrases*.jsonl")):
+        yield from (json.loads(line)["text"] for line in path.read_text().splitlines())
+
+
+def vocabulary() -> list[str]:
+    """Every word that the reader knows, in both languages, with signs and figures."""
+    found = {"3", "3.", "12", "2024", "2024-05", "03.05.2024", "13/5/2024", "q3", "x", "Ada"}
+    found |= set(",.-–/?!'’\"()")
+    for language in ("en", "de"):
+        known = time_words(language)
+        found |= known.opening | known.telling | {*known.known.months, *known.known.weekdays}
+        found |= {word for each in known.words.values() for word in each}
+        phrases = (
+            phrase for each in known.phrases.values() for some in each.values() for phrase in some
+        )
+        found |= {" ".join(each) for each in phrases}
+    return sorted({*found, *(each.capitalize() for each in found)} - {"n", "weekday"})
+
+
+def read(text: str, today: int = TODAY) -> None:
+    """Reads a text; each phrase is a part of it, and each window ends after it begins."""
+    for each in windows(text, today):
+        assert text[slice(*each.span)] == each.phrase
+        assert each.phrase
+        if each.begin is not None and each.end is not None:
+            assert each.begin < each.end
+
+
+@pytest.mark.parametrize(
+    "text", ["What happened in June", "Was geschah im Mai", "Anfang Mai", "by June", "early June"]
+)
+def test_a_text_that_ends_in_a_month_has_its_window(text: str) -> None:
+    """S11: no full stop behind it is needed."""
+    (found,) = windows(text, TODAY)
+
+    assert found.is_dated
+    assert found.span.end == len(text)
+
+
+def test_no_text_fails_wherever_it_ends() -> None:
+    """S11: each text of the tables and benches, cut behind, and before, each of its words."""
+    texts = list(dict.fromkeys(asked()))
+    assert len(texts) > 200
+    for text in texts:
+        for word in words_in(text):
+            read(text[: word.end])
+            read(text[word.start :])
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from(vocabulary()), min_size=1, max_size=9),
+    st.sampled_from([TODAY, 0, -(10**17), 2 * 10**17, 253_402_214_400_000_000]),
+)
+def test_no_row_of_known_words_fails(words: list[str], today: int) -> None:
+    """S11: in whatever order the reader's own words come, and whenever they are read."""
+    read(" ".join(words), today)

@@ -73,7 +73,9 @@ class Case:
     that the index lacks. `words`: words of near results to add to the query. `of_past`: the query
     is about the past, and replaced memories were left out. `disputed_by`: the id of a memory that
     is no result, but in an open conflict with the top one. `replaced`: the number of results that
-    no longer hold, beside those that do. `times`: what was made of the times that it names.
+    no longer hold, beside those that do. `superseded`: the id of a superseded memory that is left
+    out and alone holds searched words, with those of them that are concepts. `times`: what was made
+    of the times that it names.
     """
 
     band: Band = Band.UNKNOWN
@@ -86,6 +88,7 @@ class Case:
     of_past: bool = False
     disputed_by: str = ""
     replaced: int = 0
+    superseded: tuple[str, ...] | None = None
     times: str = ""
 
 
@@ -178,7 +181,13 @@ def _next(action: NextAction, case: Case) -> str:
         said = f"say it with a caveat, or ask once: {case.disputed_by} conflicts with it."
     elif action is NextAction.CAVEAT and case.lacks_rarest:
         said = "say it with a caveat, or ask once: it lacks the query's rarest words."
-    if case.of_past:
+    elif action is NextAction.SUMMARISE and not case.current:
+        said = "say until when it held: it no longer does, so do not assert it."
+    if case.superseded is not None:
+        name, *words = case.superseded
+        what = f"says {', '.join(words)}" if words else "holds a searched word"
+        said += f" Superseded memory {name} alone {what}: include superseded ones (--all)."
+    elif case.of_past:
         said += " For what was replaced since, search in history mode."
     return f"{said} {case.times}" if case.times else said
 

@@ -52,9 +52,13 @@ def answer(
         _add_time(reply.times.add(), phrase)
     for path in found.paths:
         _add_path(reply.paths.add(), path)
+    if found.superseded is not None:
+        reply.superseded_match.memory_id = found.superseded.memory_id
+        reply.superseded_match.concepts.extend(found.superseded.concepts)
     if request.pack_tokens:
         beside = found.companions, found.paths
-        reply.context = packed(reply.results, *beside, request.pack_tokens)
+        reply.context, unfit = packed(reply.results, *beside, request.pack_tokens)
+        reply.unfit_memory_ids.extend(unfit)
     elif request.include_context:
         reply.context = context(reply.results)
     return reply

@@ -82,8 +82,10 @@ def packed(
     companions: Sequence[Companions],
     paths: Sequence[FactPath],
     tokens: int,
-) -> str:
+) -> tuple[str, list[str]]:
     """Paths of facts, and results with what stands beside them, as one text of at most `tokens`.
+
+    And the ids of the results that are not in it.
 
     The surest result comes first. What does not fit with what stands beside it stands alone; what
     does not fit is left out for what does. No memory stands there twice.
@@ -102,7 +104,7 @@ def packed(
         hit = _id(result)
         beside = dict(_beside(hit, beside_it, found))
         left -= _put(told, {hit: found[hit]}, beside, left)
-    return BREAK.join(told.values())
+    return BREAK.join(told.values()), [name for name in found if name not in told]
 
 
 def _put(told: dict[str, str], alone: dict[str, str], beside: dict[str, str], left: int) -> int:
@@ -171,7 +173,7 @@ def _id(result: search_pb2.SearchResult) -> str:
 
 def _block(result: search_pb2.SearchResult, source: str) -> str:
     """A result's lines; an edge under its own provenance."""
-    notes = _disputes(result)
+    notes = _notes(result)
     if result.HasField("memory"):
         return "\n".join(_told(result.memory, source, notes))
     edge = result.edge
@@ -184,6 +186,13 @@ def _replaced(span: type_pb2.Supersession, kind: str) -> Iterator[str]:
     if span.is_superseded:
         heads = ", ".join(f"{kind}:{head}" for head in span.head_ids)
         yield f"(superseded by {heads})" if heads else "(superseded)"
+
+
+def _notes(result: search_pb2.SearchResult) -> list[str]:
+    """The fact of a result that matched, and what disputes it."""
+    fact = result.matched_fact
+    said = " ".join(f"{fact.subject} {fact.relation} {fact.object}".split())
+    return [*([f"(states {said})"] if said else []), *_disputes(result)]
 
 
 def _disputes(result: search_pb2.SearchResult) -> list[str]:

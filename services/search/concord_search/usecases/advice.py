@@ -9,6 +9,7 @@ from concord_search.domain.filters import Superseded
 from concord_search.domain.speech import asks_of_the_past
 from concord_search.domain.stac import Case, NextAction, Preference, StacOptions, Thresholds
 from concord_search.ports.index import Question
+from concord_search.usecases.chains import SupersededMatch
 from concord_search.usecases.results import Result
 
 ADDED_WORDS = 5
@@ -34,33 +35,47 @@ def advice(
     results: Sequence[Result],
     options: StacOptions,
     limits: Thresholds,
+    *,
     lag: int,
+    hidden: SupersededMatch | None = None,
 ) -> Advice:
-    """The advice about a page of results; `lag`: the number of changes that the index lacks."""
-    # the lines are about a current result, even if a replaced one matches best (spec T4, S5)
+    """The advice about a page of results; `lag`: the number of changes that the index lacks.
+
+    `hidden`: what was replaced, is no result, and alone holds searched words.
+
+    It is about the first result, then about those in force, best first. A history begins with its
+    oldest: there it is about the best one in force (spec T4, S5).
+    """
     scope = question.scope
     current = [each for each in results if each.in_force]
     best = sorted(current or results, key=lambda each: -each.breakdown.composite)
-    if scope.superseded is Superseded.INCLUDE and question.times.look_back(scope.as_of, scope.now):
-        best = current or list(results)  # within a chain time decides, and not the composite
+    if results and scope.superseded is not Superseded.HISTORY:
+        best = [results[0], *(each for each in best if each is not results[0])]
+    is_current = bool(best) and best[0].in_force
     breakdowns = [each.breakdown for each in best]
     # about the past, but replaced memories are left out
     of_past = scope.superseded is Superseded.EXCLUDE and asks_of_the_past(
         question.text, scope.valid
     )
-    case = Case(lag=lag, of_past=of_past, times=question.times.in_words)
+    case = Case(
+        lag=lag,
+        of_past=of_past,
+        superseded=None if hidden is None else (hidden.memory_id, *hidden.concepts),
+        times=question.times.in_words,
+    )
     if best:
         top = best[0].certainty
         case = Case(
-            band=top.band if current else Band.LOW,
-            current=bool(current),
-            preference=_preference(best, limits) if current else None,
+            band=top.band if is_current else Band.LOW,
+            current=is_current,
+            preference=_preference(best, limits) if is_current else None,
             asks=top.asks,
             lacks_rarest=top.lacks_rarest,
             words=_words_to_add(question, best),
             of_past=of_past,
             replaced=len(results) - len(best),
             disputed_by=next(_disputing(best[0]), ""),
+            superseded=case.superseded,
             times=case.times,
         )
     said = stac.lines(

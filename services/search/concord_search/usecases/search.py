@@ -29,14 +29,18 @@ from concord_search.usecases.asked_times import (
     dated_by,
     dating_row,
 )
+from concord_search.usecases.chains import (
+    SupersededMatch,
+    in_order,
+    may_be_of_chains,
+    superseded_match,
+)
 from concord_search.usecases.companions import Companions, companions
 from concord_search.usecases.locate_filter import located
 from concord_search.usecases.paths import FactPath, fact_paths
 from concord_search.usecases.results import (
     Ranked,
     Result,
-    after_their_heads,
-    by_time_in_chains,
     explained,
     may_be_shown,
     with_conflicts,
@@ -71,6 +75,8 @@ class SearchAnswer:
     companions: Sequence[Companions] = ()
     paths: Sequence[FactPath] = ()
     times: Sequence[TimePhrase] = ()
+    superseded: SupersededMatch | None = None
+    """What was replaced, is no result, and alone holds searched words."""
 
 
 class Search:
@@ -94,6 +100,9 @@ class Search:
             results, next_offset = await self._page(space, query, ranked)
         if not results:
             self._context.progress.demand_following("nothing matches")
+        hidden = None
+        if not query.offset:
+            hidden = await superseded_match(self._context, space, ranked, results, self.rank)
         query_id = "" if query.peek else self._context.new_id()
         beside_each, paths = await self._beside(space, query, question, results)
         beside = [memory for each in beside_each for _, memory in each.memories]
@@ -103,12 +112,12 @@ class Search:
         shown = await with_conflicts(self._context.graph, space, results, query.as_of)
         await self.recall(space, Recall(query_id, query.principal, query.session_id, logged))
         followed = self._context.progress.of(space)
-        lag = followed.head_seq - followed.applied_seq
+        lag, limits = followed.head_seq - followed.applied_seq, self._context.formula.thresholds
         return SearchAnswer(
             results=shown,
             next_offset=next_offset,
             now=question.scope.now,
-            advice=advice(question, shown, query.stac, self._context.formula.thresholds, lag),
+            advice=advice(question, shown, query.stac, limits, lag=lag, hidden=hidden),
             is_incomplete=bool(self._context.progress.disk_full),
             epoch=followed.epoch,
             applied_seq=followed.applied_seq,
@@ -116,6 +125,7 @@ class Search:
             companions=beside_each,
             paths=paths,
             times=question.times.phrases,
+            superseded=hidden,
         )
 
     async def _beside(
@@ -243,16 +253,16 @@ class Search:
         self, space: str, query: SearchQuery, ranked: Ranked
     ) -> tuple[list[Result], int | None]:
         """The results from the offset on, and the offset of the next page."""
+        if ranked.question.scope.superseded is Superseded.INCLUDE:
+            linked = may_be_of_chains(ranked)
+            ids = dict(zip(linked, self._ids(space, ranked, linked), strict=True))
+            graph, wanted = self._context.graph, query.superseded
+            ranked = await in_order(graph, space, ranked, ids, wanted=wanted, as_of=query.as_of)
         rows, found = ranked.rows[query.offset :], ranked.ranking.found
         shown, read = await self.shown(
             space, query, ranked.question, found, rows, ranking=ranked.ranking
         )
-        results = explained(ranked, shown)
-        if query.superseded is Superseded.INCLUDE:
-            results = after_their_heads(results)
-        elif ranked.question.scope.superseded is Superseded.INCLUDE:
-            results = by_time_in_chains(results)
-        return results, query.offset + read if read < len(rows) else None
+        return explained(ranked, shown), query.offset + read if read < len(rows) else None
 
     async def shown(
         self,

@@ -32,6 +32,8 @@ def share(asked: str, text: str) -> float:
         ("Bjorn", "Björn"),
         ("Bjo\u0308rn", "Björn"),
         ("cafe", "café"),
+        ("Tomas", "Tomás"),
+        ("Tomás", "Tomas"),
         ("hôtel", "L'hôtel est fermé"),
         ("l’hôtel", "un hotel"),
         ("IT", "The IT department"),

@@ -34,7 +34,9 @@ class _SupersededModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Supers
     SUPERSEDED_MODE_EXCLUDE: _SupersededMode.ValueType  # 1
     """They do not appear."""
     SUPERSEDED_MODE_INCLUDE: _SupersededMode.ValueType  # 2
-    """They appear, each after its head where both are on the page."""
+    """They appear by their score, each right after its head if that would come later, unless it alone holds a searched
+    word and scores more than .1 higher. The order does not depend on the page.
+    """
     SUPERSEDED_MODE_HISTORY: _SupersededMode.ValueType  # 3
     """The whole lineage chains of the matches appear, whatever their stated times, sorted by valid time. A page
     has `page_size` matches and all members of their chains, at most 200 results; each chain appears once.
@@ -51,7 +53,9 @@ SUPERSEDED_MODE_UNSPECIFIED: SupersededMode.ValueType  # 0
 SUPERSEDED_MODE_EXCLUDE: SupersededMode.ValueType  # 1
 """They do not appear."""
 SUPERSEDED_MODE_INCLUDE: SupersededMode.ValueType  # 2
-"""They appear, each after its head where both are on the page."""
+"""They appear by their score, each right after its head if that would come later, unless it alone holds a searched
+word and scores more than .1 higher. The order does not depend on the page.
+"""
 SUPERSEDED_MODE_HISTORY: SupersededMode.ValueType  # 3
 """The whole lineage chains of the matches appear, whatever their stated times, sorted by valid time. A page
 has `page_size` matches and all members of their chains, at most 200 results; each chain appears once.
@@ -549,14 +553,16 @@ class SearchResponse(_message.Message):
     CONTEXT_FIELD_NUMBER: _builtins.int
     TIMES_FIELD_NUMBER: _builtins.int
     PATHS_FIELD_NUMBER: _builtins.int
+    SUPERSEDED_MATCH_FIELD_NUMBER: _builtins.int
+    UNFIT_MEMORY_IDS_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     """Empty on the last page."""
     confidence: Global___ConfidenceBand.ValueType
-    """Calibrated confidence of the best result that is current (not superseded, and within its stated time, at the
-    query's instant). LOW when no result is current; UNKNOWN when there is no result.
+    """Calibrated confidence of the first result; in history mode, of the best current one. LOW when that is not current
+    (superseded, or not within its stated time, at the query's instant); UNKNOWN when there is no result.
     """
     next_action: Global___NextAction.ValueType
-    """What to do next. Never ACCEPT, STATE or CAVEAT when no result is current; PREFER when one of the first
+    """What to do next. Never ACCEPT, STATE or CAVEAT when that result is not current; PREFER when one of the first
     three current results is in an open conflict with another result of the page. Never ACCEPT or STATE when
     the best one is in an open conflict. Conflicts that were merely found in texts change none of this.
     """
@@ -572,7 +578,7 @@ class SearchResponse(_message.Message):
     """Names this search (UUIDv7) in the recall log of a space that keeps one; empty when the search peeked."""
     context: _builtins.str
     """With `include_context` or `pack_tokens`: the results as a text to paste into a prompt, in their order. Of each a line
-    "[memory:ID] provenance", what replaced or disputes it, and its content, each line of it indented by two
+    "[memory:ID] provenance", what replaced or disputes it, the fact that matched, and its content, each line of it indented by two
     spaces so that no content passes for such a line; at most 2,000 characters of each content.
     """
     @_builtins.property
@@ -598,6 +604,16 @@ class SearchResponse(_message.Message):
         most 3, found within a second. Of a query that names a time, the facts of then.
         """
 
+    @_builtins.property
+    def superseded_match(self) -> Global___SupersededMatch:
+        """What superseded memories would add, where they are left out, on the first page of what is not HIGH: the best of
+        those that hold a searched word which no current match holds. It is no result. Absent without one.
+        """
+
+    @_builtins.property
+    def unfit_memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """With `pack_tokens`: the results that did not fit into the text, in their order."""
+
     def __init__(
         self,
         *,
@@ -613,10 +629,12 @@ class SearchResponse(_message.Message):
         context: _builtins.str = ...,
         times: _abc.Iterable[Global___TimePhrase] | None = ...,
         paths: _abc.Iterable[Global___FactPath] | None = ...,
+        superseded_match: Global___SupersededMatch | None = ...,
+        unfit_memory_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["superseded_match", b"superseded_match"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "context", b"context", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "paths", b"paths", "preferred_memory_id", b"preferred_memory_id", "query_id", b"query_id", "results", b"results", "stac_lines", b"stac_lines", "times", b"times"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "context", b"context", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "paths", b"paths", "preferred_memory_id", b"preferred_memory_id", "query_id", b"query_id", "results", b"results", "stac_lines", b"stac_lines", "superseded_match", b"superseded_match", "times", b"times", "unfit_memory_ids", b"unfit_memory_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -657,6 +675,34 @@ class FactPath(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___FactPath: _TypeAlias = FactPath  # noqa: Y015
+
+@_typing.final
+class SupersededMatch(_message.Message):
+    """A superseded memory that alone holds searched words."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORY_ID_FIELD_NUMBER: _builtins.int
+    CONCEPTS_FIELD_NUMBER: _builtins.int
+    memory_id: _builtins.str
+    """The memory: SUPERSEDED_MODE_INCLUDE or HISTORY finds it."""
+    @_builtins.property
+    def concepts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The query's concepts that it has and no result has; empty where the words are none."""
+
+    def __init__(
+        self,
+        *,
+        memory_id: _builtins.str = ...,
+        concepts: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["concepts", b"concepts", "memory_id", b"memory_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SupersededMatch: _TypeAlias = SupersededMatch  # noqa: Y015
 
 @_typing.final
 class TimePhrase(_message.Message):

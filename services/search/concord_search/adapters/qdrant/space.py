@@ -7,7 +7,8 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 import numpy as np
-from concord_reading.times import stated
+from concord_chassis.observe.log import json_lines
+from concord_reading.times import Window, stated
 
 from concord_search.adapters.qdrant import filters, payload
 from concord_search.adapters.qdrant.columns import Columns
@@ -169,7 +170,7 @@ class SpaceIndex(Generic[S]):
         stored = self._shard.vectors_of(list(reused.values()))
         written = []
         for state, vector in fresh:
-            named = stated(state.content, state.said)
+            named = times_of(state)
             if vector is None:
                 vectors = stored[reused[state.id]]
             else:
@@ -369,6 +370,18 @@ class SpaceIndex(Generic[S]):
         self._shard.close()
         if self._agree:
             self._file.write(stamp, self._columns)
+
+
+def times_of(state: MemoryState) -> Sequence[Window]:
+    """The times that a state's text names; none, logged, where they cannot be read.
+
+    They help to find a memory: without them it is found by all else.
+    """
+    try:
+        return stated(state.content, state.said)
+    except Exception as error:  # noqa: BLE001 - a text without times is better than none
+        json_lines("search").error("times not read", seq=state.seq, exc_info=error)
+        return ()
 
 
 def is_stale(columns: Columns, key: SpaceKey, state: MemoryState) -> bool:

@@ -10,7 +10,7 @@ from google.protobuf.struct_pb2 import Struct
 
 from concord_client.cli.choices import MemoryKind
 from concord_client.cli.options import AsOfOption, InSessionOption, KnownAtOption, OriginOption
-from concord_client.cli.render.page import show, text
+from concord_client.cli.render.page import plural, show, text
 from concord_client.cli.render.search_page import show_results
 from concord_client.cli.session import Session
 from concord_client.cli.values import asked_time, instant, properties
@@ -109,8 +109,11 @@ def search(
         behind = 0 if reply.results or session.as_json else _lag(client)
     if session.as_json:
         session.reply(reply)
-    elif (context or pack) and reply.context:
-        show(text(reply.context))
+    elif (context or pack) and reply.results:
+        show(text(reply.context or f"None of the results fits into {plural(pack, 'token')}."))
+        if unfit := reply.unfit_memory_ids:
+            names = ", ".join(f"memory:{each}" for each in unfit)
+            show("", text(f"Did not fit into {plural(pack, 'token')}: {names}", "dim"))
     else:
         show_results(reply, explain=explain, behind=behind)
 
