@@ -1,6 +1,6 @@
 """The lexical vector of a text, by Qdrant Edge's package, for the server, too."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import qdrant_edge as qdrant
@@ -28,6 +28,14 @@ class Bm25:
     def of_query(self, text: str) -> qdrant.SparseVector | None:
         weights = self._model.embed_query(spelled(text, self._is_stop_word, every=False))
         return weights if weights.indices else None
+
+    def joined(
+        self, weights: qdrant.SparseVector | None, more: Mapping[int, float]
+    ) -> qdrant.SparseVector:
+        made = dict(more)
+        if weights is not None:
+            made |= dict(zip(weights.indices, weights.values, strict=True))
+        return qdrant.SparseVector([*made], [*made.values()])
 
     def terms_of(self, weights: qdrant.SparseVector) -> Sequence[int]:
         return weights.indices

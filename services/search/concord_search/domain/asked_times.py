@@ -1,9 +1,11 @@
 """The times that a query names, and how near to them a memory is (spec S11)."""
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
+from concord_concepts.stop_words import STOP_WORDS
 
 from concord_search.domain.candidates import Candidates, Floats
 from concord_search.domain.instants import DAY, NEVER, Micros
@@ -86,17 +88,18 @@ class AskedTimes:
             said += [f"{title}: {', '.join(named)}."] if named else []
         return " ".join(said)
 
-    def without_edges(self, query: str) -> str:
-        """The query without phrases whose words only bound the window: "before the wedding".
+    def without_windows(self, query: str) -> str:
+        """The query without the phrases by which it is ranked: "in 2020", "before the wedding".
 
-        What names the edge is not what is asked for. The query itself where nothing else is left.
+        They say when, not what. As words they would count once more, against the asked subject.
+        The query itself where no telling word is left.
         """
         rest = query
         for each in self.phrases:
-            is_open = each.begin is None or each.end is None
-            if each.use is TimeUse.RANKED and (each.dated_by or is_open):
+            if each.use is TimeUse.RANKED:
                 rest = rest.replace(each.phrase, "", 1)
-        return rest if any(map(str.isalnum, rest)) else query
+        words = re.findall(r"\w+", rest.casefold())
+        return rest if any(each not in STOP_WORDS for each in words) else query
 
 
 NO_TIMES = AskedTimes()
