@@ -105,6 +105,26 @@ def test_a_thing_dates_what_is_relative_to_it() -> None:
     assert anchor_text("Where did Ada live before she moved?", after) == "Ada the offer"
 
 
+@pytest.mark.parametrize(
+    ("query", "rest"),
+    [
+        ("Where did Mira work in 2020?", "Where did Mira work ?"),
+        ("Wo hat Priya 2018 gearbeitet", "Wo hat Priya  gearbeitet"),
+        ("Was tat Ada im März 2019 und seit Mai 2021?", "Was tat Ada  und seit Mai 2021?"),
+        ("Where was Ada at Easter?", "Where was Ada at Easter?"),
+        ("Where did Ada use to live?", "Where did Ada use to live?"),
+        ("What was there in 2020?", "What was there in 2020?"),
+        ("2020", "2020"),
+    ],
+)
+def test_a_window_is_no_word_of_what_is_asked(query: str, rest: str) -> None:
+    """S11: what it is ranked by leaves the text; not what is not dated, nor all that it says."""
+    read = windows(query, NOW)
+
+    assert asked_times(read, {}, no_window=False).without_windows(query) == rest
+    assert asked_times(read, {}, no_window=True).without_windows(query) == query
+
+
 def test_only_a_time_that_is_over_brings_back_what_ended() -> None:
     """S11, T4: and only if the request names no instant of its own."""
     over, open_, ahead = (

@@ -6,7 +6,8 @@ Relations that `relation_words.txt` takes together have one term.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -61,8 +62,10 @@ class StatedTerms:
 
     def weights(self) -> Mapping[int, float]:
         """Together those for one of the query's terms weigh as much as a word."""
-        beside = np.bincount(self.places, minlength=1)[self.places]
-        return dict(zip(self.numbers.tolist(), (1.0 / beside).tolist(), strict=True))
+        for_each, weights = Counter(self.places.tolist()), dict[int, float]()
+        for number, place in zip(self.numbers.tolist(), self.places.tolist(), strict=True):
+            weights[number] = weights.get(number, 0.0) + 1.0 / for_each[place]
+        return weights
 
     def holds(self, columns: Columns, rows: Ints, terms: Ints) -> Bools:
         """Whether each row holds each of the query's terms, by text or fact; (rows, terms)."""
@@ -86,21 +89,18 @@ def asked(words: Words, text: str, terms: Ints, columns: Columns) -> StatedTerms
     some, relations = terms[:MOST_TERMS], _relations(words)
     heads = [(term, *relations.get(term, ())) for term in some.tolist()]
     places = np.repeat(np.arange(len(some)), [len(each) for each in heads])
-    flat = _numbers([head for each in heads for head in each])
-    pairs = _pairs(some, flat)
-    there = (columns.documents(pairs) > 0) & (some[:, np.newaxis] != some[places])
+    pairs = _pairs(np.append(some, _NO_NAME), _numbers([head for each in heads for head in each]))
+    there = columns.documents(pairs) > 0
+    there[:-1] &= some[:, np.newaxis] != some[places]
     known = some[columns.documents(some) > 0].tolist()
     others = {*known} - relations.keys() - _stop_terms(words, text)
-    alone = ~there.any(axis=0) & [not others - {term} for term in some[places].tolist()]
-    lone = _pairs(_numbers([_NO_NAME]), flat[alone]).ravel()
-    return StatedTerms(
-        np.concatenate([pairs[there], lone]),
-        np.concatenate([np.broadcast_to(places, there.shape)[there], places[alone]]),
-    )
+    beside_none = [not others - {term} for term in some[places].tolist()]
+    there[-1] &= ~there[:-1].any(axis=0) & np.array(beside_none, dtype=np.bool_)
+    return StatedTerms(pairs[there], np.broadcast_to(places, there.shape)[there])
 
 
 @lru_cache(maxsize=4)
-def _relations(words: Words) -> Mapping[int, Collection[int]]:
+def _relations(words: Words) -> Mapping[int, set[int]]:
     """By each term of a word that stands for relations: the terms that facts are indexed by."""
     found: dict[int, set[int]] = {}
     for phrase in stated.phrases():
@@ -113,7 +113,7 @@ def _relations(words: Words) -> Mapping[int, Collection[int]]:
     return found
 
 
-def _stop_terms(words: Words, text: str) -> Collection[int]:
+def _stop_terms(words: Words, text: str) -> set[int]:
     """The terms of a query's words that say nothing about its subject, in any language."""
     said = [each for each in re.findall(r"\w+", text) if each.casefold() in STOP_WORDS]
     weights = words.of_query(" ".join(said))
@@ -129,4 +129,5 @@ def _pairs(names: Ints, relations: Ints) -> Ints:
     left = names.astype(np.uint64)[:, np.newaxis] * _NAME_FACTOR
     mixed = left + relations.astype(np.uint64) * _RELATION_FACTOR
     mixed = (mixed ^ (mixed >> _SHIFT)) * _LAST_FACTOR
-    return np.maximum((mixed >> _SHIFT) & _BITS, 1).astype(np.int64)
+    found: Ints = np.maximum((mixed >> _SHIFT) & _BITS, 1).astype(np.int64)
+    return found
