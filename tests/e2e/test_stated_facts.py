@@ -75,6 +75,41 @@ async def test_a_fact_is_found_in_the_words_that_people_ask_with(
     assert reasons["lexical"].endswith("it states Ada LIVES_IN Bremen")
 
 
+OTHERS = ("Jonas", "Priya", "Tarek", "Lena", "Sofia", "Emeka", "Yuki", "Carla")
+
+
+@pytest.mark.parametrize("others", [0, 24])
+async def test_the_stated_home_of_another_is_not_the_asked_one(
+    works: Dissonant, others: int
+) -> None:
+    """S11 Three memories, or a space of many of which three of one person state facts."""
+    space = works.space()
+    for name, text, relation, value in (
+        (
+            "cottage",
+            "It's been the old lighthouse keeper's cottage since spring.",
+            "LIVES_IN",
+            "Texel",
+        ),
+        ("counter", "Back behind the counter, and the smell of bread.", "WORKS_AT", "Zeeman"),
+        ("sane", "She keeps him sane on busy days.", "HAS_BOSS", "Wilma"),
+    )[: 3 if others else 1]:
+        fact = Fact(subject="Bram", relation=relation, object=value)
+        await space.added(text, id=name, facts=[fact])
+    for number in range(others):
+        await space.added(f"{OTHERS[number % 8]} drinks tea number {number}.", id=f"tea-{number}")
+    await space.added("Mira moved to Turku in 2022.", id="turku")
+    token = (await space.added("Mira likes aisle seats.", id="seats")).token
+
+    for query in ("where does Mira live?", "where does mira live", "Mira's home"):
+        first, *rest = await found(works, query, token)
+        assert first.memory.id == "turku"
+        assert not any(each.HasField("matched_fact") for each in rest)
+    for query in ("Where does Bram live?", "Brams Adresse", "Who lives in Texel?", "what is home?"):
+        first, *_ = await found(works, query, token)
+        assert (first.memory.id, first.matched_fact.object) == ("cottage", "Texel")
+
+
 async def test_a_fact_that_is_added_or_taken_back_changes_what_is_found(works: Dissonant) -> None:
     """S11 Words of facts are those of the memory's current state; its text stays as it was."""
     space = works.space()

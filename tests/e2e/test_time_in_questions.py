@@ -88,6 +88,61 @@ async def test_what_held_then_is_as_sure_as_if_it_still_did(
     assert now.confidence == bands["berlin"]
 
 
+OF_2020 = (
+    "Jonas got his driving licence in 2020.",
+    "The twins Ida and Max were born in 2020.",
+    "2020 wurde das Dach repariert.",
+    "Tarek hat 2020 ein Boot gekauft.",
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("where did Mira work in 2020", "mill"),
+        ("Mira's job in 2020", "mill"),
+        ("Wo hat Mira 2020 gearbeitet", "mill"),
+        ("where did Mira live in 2020?", "oulu"),
+        ("Wo hat Mira im Jahr 2020 gewohnt?", "oulu"),
+        ("Where did Mira live in March 2020?", "oulu"),
+        ("Who got a driving licence in 2020?", "0"),
+        ("2020 Dach", "2"),
+    ],
+)
+@pytest.mark.parametrize("others", [0, 30])
+async def test_a_year_does_not_stand_for_the_asked_subject(
+    running: TwoServers, query: str, first: str, others: int
+) -> None:
+    """S11: what states the year of a window is ranked by it, not by its words as well."""
+    spans = {"valid_from": at("2017-01-01"), "valid_until": at("2021-01-01")}
+    mill = Memory(id="mill", content="Mira worked at the mill as a chemist.", **spans)
+    oulu = Memory(id="oulu", content="Mira lived in Oulu.", **spans)
+    turku = Memory(id="turku", content="Mira moved to Turku.", valid_from=at("2021-01-01"))
+    dated = [Memory(id=str(place), content=text) for place, text in enumerate(OF_2020)]
+    beside = [Memory(id=f"tea-{n}", content=f"Lena likes tea number {n}.") for n in range(others)]
+    request = pb.SearchRequest(query=query, peek=True)
+    request.consistency.at_least_as_fresh = await running.add(mill, oulu, turku, *dated, *beside)
+
+    reply = await running.searching().Search(request)
+
+    assert ids(reply)[0] == first
+
+
+async def test_a_year_is_a_word_where_the_window_is_taken_off(running: TwoServers) -> None:
+    """S11: then it is searched for as any other."""
+    shares = []
+    for no_window in (False, True):
+        reply = await search(running, "Who had a wedding in 2019?", no_window=no_window)
+        (lexical,) = (
+            each.score
+            for each in reply.results[0].explanation.signals
+            if each.signal_name == "lexical"
+        )
+        shares.append((ids(reply)[0], round(lexical, 2)))
+
+    assert shares == [("wedding", 1.0), ("wedding", 1.0)]
+
+
 async def test_the_reply_names_the_window(running: TwoServers) -> None:
     """S11: by the caller's own today."""
     reply = await search(running, "Where did Ada live last year?", today=at("2018-03-01"))

@@ -11,6 +11,7 @@ from concord.type.v1 import type_pb2
 from concord_concepts import extract, normalise
 from concord_reading.times import windows
 from concord_search.adapters.edge.index import EdgeIndex
+from concord_search.domain.asked_times import AskedTimes
 from concord_search.domain.candidates import Bools, Candidates, Ints, Neighbour, Talk
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import NEVER
@@ -26,6 +27,7 @@ from tests.bench.conversations import Collection, Turn
 from tests.bench.conversations import Question as Wanted
 
 START = 1_760_000_000_000_000
+NOW = START + 1_000_000_000
 BATCH = 100
 Columns = TypeVar("Columns", Candidates, Talk, Neighbour)
 ALL = "all of {}"
@@ -192,10 +194,12 @@ async def _asked(
     for name, collection in collections.items():
         together = ALL.format(name)
         for question in collection.questions:
-            vector = await embedder.embed_query(question.text)
+            today = collection.today(question.conversation)
+            read = windows(question.text, NOW if today is None else today)
+            times = asked_times(read, {}, no_window=False)
+            vector = await embedder.embed_query(times.without_windows(question.text))
             for space in (*names, together):
-                today = collection.today(question.conversation)
-                asked = await _ask(index, embedder, name, question, vector, space, today=today)
+                asked = await _ask(index, embedder, name, question, vector, space, times)
                 if space == together:
                     samples.together.append(asked)
                 elif space == question.conversation:
@@ -212,18 +216,15 @@ async def _ask(  # noqa: PLR0917 - a question, and where it is asked
     wanted: Wanted,
     vector: Vector,
     space: str,
-    *,
-    today: int | None,
+    times: AskedTimes,
 ) -> Sample:
     concepts = tuple(dict.fromkeys(filter(None, map(normalise, extract(wanted.text)))))
-    now = START + 1_000_000_000
-    scope = Scope(now, Superseded.EXCLUDE, MemoryFilter())
-    named = windows(wanted.text, now if today is None else today)
-    times = asked_times(named, {}, no_window=False)
-    question = Question(ready(vector), wanted.text, scope, embedder.model, concepts, times=times)
+    text = times.without_windows(wanted.text)
+    scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
+    question = Question(ready(vector), text, scope, embedder.model, concepts, times=times)
     found = await index.ask(space, question)
     evidence = {key.replace(":", ".") for key in wanted.evidence}
     ids = [index.id_of(space, item) for item in found.items]
-    facts = QueryFacts(now, False, bool(concepts), asked=Asked.by(wanted.text), within=times.within)
+    facts = QueryFacts(NOW, False, bool(concepts), asked=Asked.by(text), within=times.within)
     right = np.array([each in evidence for each in ids], dtype=np.bool_)
     return Sample(name, wanted.conversation, space, facts, found, right, len(evidence))

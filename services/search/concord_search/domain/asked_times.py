@@ -1,9 +1,11 @@
 """The times that a query names, and how near to them a memory is (spec S11)."""
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
+from concord_concepts.stop_words import STOP_WORDS
 
 from concord_search.domain.candidates import Candidates, Floats
 from concord_search.domain.instants import DAY, NEVER, PRESENT, AsOf, Micros
@@ -93,18 +95,19 @@ class AskedTimes:
         that is over, and the request names no instant of its own."""
         return as_of == PRESENT and self.within is not None and self.within.is_over(now)
 
-    def without_edges(self, query: str) -> str:
-        """The query without phrases whose words only bound the window: "before the wedding".
+    def without_windows(self, query: str) -> str:
+        """The query without the phrases by which it is ranked: "in 2020", "before the wedding".
 
-        What names the edge is not what is asked for, as it is in "during the wedding". The query
-        itself where nothing else is left.
+        They say when, not what. As words they would count once more, against the asked subject. A
+        thing during which it was stays: "during the wedding" is what is asked for, too. The query
+        itself where no telling word is left.
         """
         rest = query
         for each in self.phrases:
-            is_open = each.begin is None or each.end is None
-            if each.use is TimeUse.RANKED and each.is_edge and (each.dated_by or is_open):
+            if each.use is TimeUse.RANKED and (each.is_edge or not each.dated_by):
                 rest = rest.replace(each.phrase, "", 1)
-        return rest if any(map(str.isalnum, rest)) else query
+        words = re.findall(r"\w+", rest.casefold())
+        return rest if any(each not in STOP_WORDS for each in words) else query
 
 
 NO_TIMES = AskedTimes()

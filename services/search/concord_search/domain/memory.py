@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from concord_search.domain.instants import NEVER, Micros
-from concord_search.domain.stated import Triple, in_words
+from concord_search.domain.stated import Triple
 
 CONSTITUTIVE = 2
 """The contract's number of the edge type."""
@@ -107,14 +107,23 @@ class MemoryState:
 
     @property
     def words(self) -> str:
-        """The indexed words: its content, its speaker if the content does not name them, and its
-        facts' words that the content does not hold."""
+        """The indexed words: its content, its speaker if the content does not name them, and the
+        subjects and objects of its facts that the content does not name."""
         known = self.speaker.casefold() in self.content.casefold()
         said = self.content if known else f"{self.speaker}: {self.content}"
         there = set(re.findall(r"\w+", said.casefold()))
-        stated = (word for each in self.facts for word in re.findall(r"\w+", in_words(each)))
+        stated = (
+            word
+            for subject, _, target in self.facts
+            for word in re.findall(r"\w+", f"{subject} {target}")
+        )
         more = dict.fromkeys(word for word in stated if word.casefold() not in there)
         return "\n".join([said, " ".join(more)]) if more else said
+
+    @property
+    def indexed(self) -> str:
+        """All that its vectors are made of: its words, and its facts."""
+        return "\n".join([self.words, *map(" ".join, self.facts)])
 
     @property
     def is_head(self) -> bool:

@@ -23,19 +23,44 @@ def in_words(fact: Triple) -> str:
     return " ".join([subject, said, target, *_other_names(said)])
 
 
+def names(fact: Triple, speaker: str = "") -> Sequence[str]:
+    """The words of its subject and object; of "I" as the subject, the speaker's."""
+    subject, _, target = fact
+    return [*(_telling(subject) or _telling(speaker)), *_telling(target)]
+
+
+def relation_words(relation: str) -> Sequence[str]:
+    """The word that stands for a relation and all else that it is called; else its own words."""
+    words = words_of(relation)
+    return _other_names(" ".join(words))[:1] or words
+
+
+def phrases() -> Sequence[str]:
+    """All that relations with several names are called."""
+    return [*_named()]
+
+
 def matched(facts: Sequence[Triple], concepts: Sequence[str]) -> Triple | None:
     """The fact that shares most concepts with a query, besides its subject; None: none does.
 
-    The first of equals. `concepts` are the query's, in normal form.
+    The first of equals. It names its subject or object, or nothing else: the home of another is no
+    answer. `concepts` are the query's, in normal form.
     """
     asked = frozenset(concepts)
     best, most = None, 0
     for each in facts:
-        subject = asked.intersection(extract(each[0], _MOST_CONCEPTS))
-        shared = asked.intersection(extract(in_words(each), _MOST_CONCEPTS))
-        if len(shared) > most and shared - subject:
+        subject, target, shared = (
+            asked.intersection(extract(text, _MOST_CONCEPTS))
+            for text in (each[0], each[2], in_words(each))
+        )
+        is_meant = bool(subject or target) or shared == asked
+        if len(shared) > most and shared - subject and is_meant:
             best, most = each, len(shared)
     return best
+
+
+def _telling(text: str) -> Sequence[str]:
+    return [each for each in text.split() if each.casefold() not in STOP_WORDS]
 
 
 def words_of(relation: str) -> Sequence[str]:

@@ -163,7 +163,7 @@ class Search:
         today = now if query.looks_at is None else query.looks_at
         found = windows(query.text, today) if query.names_times else []
         times = asked_times(found, {}, no_window=query.no_window)
-        text = times.without_edges(query.text)
+        text = times.without_windows(query.text)
         vector = asyncio.create_task(embedder.embed_query(text))
         try:
             await asyncio.wait([vector], timeout=HEAD_START)
@@ -175,7 +175,7 @@ class Search:
         except BaseException:
             vector.cancel()
             raise
-        if (rest := times.without_edges(query.text)) != text:
+        if (rest := times.without_windows(query.text)) != text:
             vector.cancel()
             text, vector = rest, asyncio.create_task(embedder.embed_query(rest))
         superseded = query.superseded

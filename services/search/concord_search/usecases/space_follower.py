@@ -220,7 +220,7 @@ class SpaceFollower:
     async def _plan_ahead(self, changes: Sequence[Change]) -> _Plan:
         """The plan of a slice, given that all earlier slices will be written first."""
         plan = await self._plan(changes, self._coming)
-        self._coming |= {state.id: (state.seq, state.words) for state, _ in plan.batch.states}
+        self._coming |= {state.id: (state.seq, state.indexed) for state, _ in plan.batch.states}
         return plan
 
     async def _plan(self, changes: Sequence[Change], coming: dict[str, tuple[int, str]]) -> _Plan:
@@ -261,7 +261,7 @@ class SpaceFollower:
         index, version = self._context.index, self._context.version
         lacking = await index.unembedded(self._space, states, version)
         return [
-            coming[state.id][1] != state.words if state.id in coming else lacks
+            coming[state.id][1] != state.indexed if state.id in coming else lacks
             for state, lacks in zip(states, lacking, strict=True)
         ]
 

@@ -67,6 +67,34 @@ def test_a_text_in_capitals_names_nothing_by_them() -> None:
     assert WORDS.of_query("WHAT IS IT") is None
 
 
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ("Wo hat Priya gearbeitet?", "Tarek hat wo ein Boot"),
+        ("Was hat Priya gemacht?", "Tarek hat ein Boot"),
+        ("Wer ist die Chefin?", "Wer die Hitze nicht mag, ist hier falsch"),
+    ],
+)
+def test_german_stop_words_are_not_asked_for(asked: str, text: str) -> None:
+    """S11 As English ones are not."""
+    assert share(asked, text) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ("Where is my red hat?", "a red hat"),
+        ("Did the man die in the war?", "the man died in the war"),
+        ("Was Mira a war hero?", "Mira, hero of the war"),
+        ("die cast hat", "die cast hat"),
+        ("Wer leitet die IM GmbH?", "IM GmbH leitet"),
+    ],
+)
+def test_words_of_english_and_names_are_asked_for(asked: str, text: str) -> None:
+    """S11 Some German stop words are English words, or names in capitals."""
+    assert share(asked, text) == 1.0
+
+
 def test_plain_english_is_left_as_it_is() -> None:
     """S1 No term is added: nothing but the engine's own tokenizer reads it."""
     text = "Don't deploy on Fridays; the cluster's keys rotate every 30 days."

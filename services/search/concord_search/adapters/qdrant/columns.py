@@ -218,6 +218,10 @@ class Columns:
         found[np.searchsorted(ends, at, side="right"), which] = True
         return found
 
+    def documents(self, terms: Ints) -> Ints:
+        """How many rows hold each term, of any shape; hardly ever too many."""
+        return self._documents.counts(terms)
+
     def term_weights(self, terms: Ints) -> Floats:
         """The inverse document frequency of each term."""
         return self._documents.weights(terms, self.open_items)

@@ -37,7 +37,12 @@ class DocumentFrequencies:
 
     def weights(self, terms: Ints, texts: int) -> Floats:
         """The inverse document frequency of each term among `texts` texts."""
-        return weight(self._counts[terms & self._mask], texts)
+        return weight(self.counts(terms), texts)
+
+    def counts(self, terms: Ints) -> Ints:
+        """How many texts hold each term, or one of equal last bits."""
+        counted: Ints = self._counts[terms & self._mask]
+        return counted
 
 
 def weight(held_by: Ints | Floats, texts: int) -> Floats:

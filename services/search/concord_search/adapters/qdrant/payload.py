@@ -65,7 +65,7 @@ def of_state(
     payload: Payload = {
         "item": key.item(state.id),
         "seq": state.seq,
-        "text": key.digest(state.words),
+        "text": key.digest(state.indexed),
         FACETS: concepts + _facets(state, key),
         "nc": len(concepts),
         "d": number("domain", state.domain),

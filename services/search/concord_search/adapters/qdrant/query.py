@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from concord_search.adapters.qdrant import filters
+from concord_search.adapters.qdrant import filters, stated_terms
 from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.conversation import talk
 from concord_search.adapters.qdrant.filters import Filter, PointId
@@ -103,8 +103,11 @@ class CandidateQuery:
         terms = [] if asked is None else words.terms_of(asked)
         within = question.times.within
         dated = of_spans([(within.begin, within.end)]) if within else ()
-        self._words = words.of_query(" ".join([question.text, *dated])) if dated else asked
+        self._lexical = words
+        self._said = words.of_query(" ".join([question.text, *dated])) if dated else asked
+        self._words = self._said
         self._terms = np.array(terms, dtype=np.int64)
+        self._stated = stated_terms.NOTHING
         concepts = {key.number("concept", each) for each in question.concepts}
         self._concepts = np.array(sorted(concepts), dtype=np.int64)
         self._filters: Sequence[Filter] = ()
@@ -117,6 +120,11 @@ class CandidateQuery:
         with self._lock:
             self._begun = len(self._columns.items)
             self._filters = self._wanted()
+            self._stated = stated_terms.asked(
+                self._lexical, self._question.text, self._terms, self._columns
+            )
+        if len(self._stated.numbers):
+            self._words = self._lexical.joined(self._said, self._stated.weights())
         if self._words is not None:
             self._worded = self._branch(self._words, WORDS)
 
@@ -214,7 +222,7 @@ class CandidateQuery:
         rows = best.rows
         read = rows if question.scope.record is None else columns.newest_rows(rows)
         shared, union = columns.shared_concepts(rows, self._concepts)
-        holds = columns.holds(rows, terms)
+        holds = self._stated.holds(columns, rows, terms)
         scope = question.scope
         known_at = scope.now if scope.record is None else scope.record
         return Candidates(

@@ -1,7 +1,7 @@
 """The ports of a transport to Qdrant: the points of one space, and the words of a text."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -56,7 +56,7 @@ class Scored:
     scores: Floats
 
 
-class Words(Protocol):
+class Words(Hashable, Protocol):
     """The lexical weights of a text, without the inverse document frequency of the shard."""
 
     def of_document(self, text: str) -> Sparse:
@@ -68,6 +68,10 @@ class Words(Protocol):
 
         Its terms are all among those of an indexed text of the same words.
         """
+        ...
+
+    def joined(self, weights: Sparse | None, more: Mapping[int, float]) -> Sparse:
+        """The weights with those of more terms."""
         ...
 
     def terms_of(self, weights: Sparse) -> Sequence[int]:

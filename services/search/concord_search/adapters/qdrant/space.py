@@ -23,6 +23,7 @@ from concord_search.adapters.qdrant.shard import (
     Scored,
     Words,
 )
+from concord_search.adapters.qdrant.stated_terms import with_facts
 from concord_search.adapters.qdrant.time_terms import with_times
 from concord_search.adapters.qdrant.watermark import WATERMARK, Watermark
 from concord_search.domain.digests import State
@@ -129,7 +130,7 @@ class SpaceIndex(Generic[S]):
 
     def _reusable(self, state: MemoryState) -> int | None:
         row = self._columns.newest(self._key.item(state.id))
-        same = row is not None and self._columns["text"][row] == self._key.digest(state.words)
+        same = row is not None and self._columns["text"][row] == self._key.digest(state.indexed)
         return row if same else None
 
     def apply(self, batch: Batch) -> None:
@@ -174,7 +175,8 @@ class SpaceIndex(Generic[S]):
             if vector is None:
                 vectors = stored[reused[state.id]]
             else:
-                words = self._words.of_document(with_times(state.words, named))
+                text = with_times(state.words, named)
+                words = with_facts(self._words, text, state.facts, state.speaker)
                 vectors = {DENSE: vector.tolist(), WORDS: words}
             terms, speaker = self._words.terms_of(vectors[WORDS]), self._speaker(state)
             unread = not any(vectors[DENSE])
