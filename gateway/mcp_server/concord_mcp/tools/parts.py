@@ -12,7 +12,7 @@ PROVENANCE: Shape = {
     "speaker": "speaker",
     "file": "file",
     "turn_ids": "turn_ids",
-    "trust": "trust",
+    "claims": "trust",
 }
 
 MEMORY: Shape = {

@@ -147,13 +147,12 @@ def _words_match(wanted: MemoryFilter, state: MemoryState) -> bool:
 
 
 def _numbers_match(wanted: MemoryFilter, state: MemoryState) -> bool:
-    trust = max((origin.trust for origin in state.origins), default=0)
     return (
         (not wanted.kinds or state.kind in wanted.kinds)
         and (not wanted.edge_types or state.edge_type in wanted.edge_types)
         and (not wanted.importances or state.importance in wanted.importances)
         and (not wanted.origins or state.origin in wanted.origins)
-        and trust >= wanted.min_trust
+        and state.trust >= wanted.min_trust
     )
 
 

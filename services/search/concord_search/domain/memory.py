@@ -13,6 +13,11 @@ CONSTITUTIVE = 2
 """The contract's number of the edge type."""
 _IMPORT = 4
 """The contract's number of the origin of what was imported."""
+_DOUBTFUL = 1
+"""The contract's number of the trust level."""
+_TRUST = {0: 2, 1: 3, 2: 2, 3: _DOUBTFUL, _IMPORT: _DOUBTFUL}
+"""What the server establishes by the contract's number of an origin: a person's words are verified,
+those of an agent reported, as are those of before origins were kept."""
 _TURN = 7
 """The contract's number of the memory kind of turns."""
 
@@ -33,7 +38,7 @@ _TALK = {0: Talk.OF_PEOPLE, 1: Talk.OF_USER, 5: Talk.OF_PEOPLE}
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """One source of a memory. `trust` is 1 (doubtful) to 3 (verified)."""
+    """One source of a memory. `trust` is what its writer claims: 1 (doubtful) to 3 (verified)."""
 
     speaker: str
     file: str
@@ -92,6 +97,18 @@ class MemoryState:
         """When its text was said, by which its "yesterday" is read; None: not known."""
         is_dated = self.valid_from != self.created or self.origin != _IMPORT
         return self.valid_from if is_dated else None
+
+    @property
+    def trust(self) -> int:
+        """What the server established of it: 1 (doubtful), 2 (reported) or 3 (verified).
+
+        What callers claim of their sources only lowers it, where they doubt all of them.
+        """
+        if self.edge_type == CONSTITUTIVE:
+            return max(_TRUST.values())
+        if self.origins and all(each.trust == _DOUBTFUL for each in self.origins):
+            return _DOUBTFUL
+        return _TRUST[self.origin]
 
     @property
     def talk(self) -> Talk:

@@ -145,7 +145,8 @@ async def _compare(index: Index, states: list[MemoryState], filters: list[Memory
         (MemoryFilter(domain="wor"), set()),
         (MemoryFilter(source="Ann"), {"pay"}),
         (MemoryFilter(source="notes.md"), {"pay"}),
-        (MemoryFilter(min_trust=2), {"pay"}),
+        (MemoryFilter(min_trust=2), {"pay", "shop"}),
+        (MemoryFilter(min_trust=3), {"shop"}),
         (MemoryFilter(none_of=(MemoryFilter(domain="work"),)), {"shop"}),
         (MemoryFilter(node="n", about=frozenset({"pay", "else"})), {"pay"}),
         (MemoryFilter(node="n", about=frozenset()), set()),
@@ -158,11 +159,14 @@ async def _compare(index: Index, states: list[MemoryState], filters: list[Memory
 async def test_filters_read_as_they_are_written(
     lab: Lab, wanted: MemoryFilter, expected: set[str]
 ) -> None:
-    """S2 a domain stands for those below it, a source for speaker or file, trust for at least."""
+    """S2 a domain stands for those below it, a source for speaker or file, trust for at least what
+    the server established: a claim of Ann's agent raises nothing, a person's doubt lowers."""
     states = [
-        plain_state("pay", 1, domain="work.hr.pay", origins=(Origin("Ann", "notes.md", 2),)),
-        plain_state("work", 2, domain="work", origins=(Origin("Bob", "", 1),)),
-        plain_state("shop", 3, domain="workshop", tags=("t",)),
+        plain_state(
+            "pay", 1, domain="work.hr.pay", origins=(Origin("Ann", "notes.md", 3),), origin=2
+        ),
+        plain_state("work", 2, domain="work", origins=(Origin("Bob", "", 1),), origin=1),
+        plain_state("shop", 3, domain="workshop", tags=("t",), origin=1),
     ]
     await lab.write(*states)
 

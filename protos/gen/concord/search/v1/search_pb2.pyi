@@ -383,7 +383,10 @@ class SearchFilter(_message.Message):
     source: _builtins.str
     """Said by this speaker or read from this file."""
     min_trust: _type_pb2.TrustLevel.ValueType
-    """With at least one source of this trust or more."""
+    """Of at least this trust, as the server established it: VERIFIED for a person's words and for what both
+    principals agreed to, REPORTED for an agent's and for those of before origins were kept, DOUBTFUL for a
+    tool's and for what was imported, and where its writer doubts all its sources. No claim of a writer raises it.
+    """
     session_id: _builtins.str
     """Made in this session."""
     category: _builtins.str
@@ -565,7 +568,8 @@ class SearchResponse(_message.Message):
     context: _builtins.str
     """With `include_context` or `pack_tokens`: the results as a text to paste into a prompt, in their order. Of each a line
     "[memory:ID] provenance", what replaced or disputes it, and its content, each line of it indented by two
-    spaces so that no content passes for such a line; at most 2,000 characters of each content.
+    spaces so that no content passes for such a line; at most 2,000 characters of each content. Characters that
+    do not show are written out, such as \\u202e.
     """
     @_builtins.property
     def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchResult]:
@@ -674,8 +678,9 @@ class SearchResult(_message.Message):
     confidence: Global___ConfidenceBand.ValueType
     """How certain it is."""
     provenance: _builtins.str
-    """Its kind, when it held, who said it, from which file, turns, memories or session it is, and who wrote it down, in
-    one line, as far as known: "fact; since 2024-03-01; said by Anna; from team.md; imported".
+    """Its kind, when it held and who wrote it down, in the server's words; then, quoted and cut to 120 characters
+    each, who its writer says said it, from which file, turns, memories or session it is, and what trust is claimed,
+    as far as known, in one line: `fact; since 2024-03-01; imported; said by "Anna"; from "team.md"`.
     """
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:

@@ -881,7 +881,7 @@ class Source(_message.Message):
     file: _builtins.str
     """The file or page it was read from."""
     trust: Global___TrustLevel.ValueType
-    """How far it is trusted."""
+    """How far its writer says that it is to be trusted: shown as claimed, and no filter counts it."""
     @_builtins.property
     def turn_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The dialogue turns that it was extracted from."""

@@ -119,8 +119,7 @@ def _facets(state: MemoryState, key: SpaceKey) -> list[int]:
         *(("domain", domain) for domain in domain_and_above(state.domain)),
         *(("source", name) for origin in state.origins for name in (origin.speaker, origin.file)),
     ]
-    trust = max((origin.trust for origin in state.origins), default=0)
-    named += [("trust", str(level)) for level in range(1, trust + 1)]
+    named += [("trust", str(level)) for level in range(1, state.trust + 1)]
     return list(dict.fromkeys(key.number(field, value) for field, value in named if value))
 
 
