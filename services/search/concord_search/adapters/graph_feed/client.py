@@ -82,7 +82,7 @@ class GraphClient:
     def __init__(self, address: str, issuer: TokenIssuer, confirmer: str = PRINCIPAL) -> None:
         """`confirmer`: the name under which this client confirms erasures."""
         service = Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM")
-        token = RenewedToken(issuer, service)
+        token = RenewedToken(issuer, service, ["graph"])
         self._channel = connect(address, token=token)
         self._follower = connect(address, token=token, cap=None)
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
@@ -91,8 +91,8 @@ class GraphClient:
         self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
         self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
-        self._tokens = OwnTokens(issuer, PRINCIPAL)
-        self._confirming = OwnTokens(issuer, confirmer)
+        self._tokens = OwnTokens(issuer, PRINCIPAL, "graph")
+        self._confirming = OwnTokens(issuer, confirmer, "graph")
 
     async def heads(self) -> Sequence[SpaceHead]:
         found = await reply(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
