@@ -116,10 +116,13 @@ class Recall:
     def _allowed(self, event: Event) -> Found:
         """The filter: nothing of the session's own dialogue, which the model has before it."""
         never: list[Found] = [{"sessionId": event.session}]
-        return {"noneOf": never if self._imported else [*never, {"origins": list(UNASKED)}]}
+        if not self._imported:
+            never += [{"origins": list(UNASKED)}, {"wordsOrigins": list(UNASKED)}]
+        return {"noneOf": never}
 
     def _may_surface(self, item: Found) -> bool:
-        return self._imported or _memory(item).get("origin") not in UNASKED
+        memory = _memory(item)
+        return self._imported or not {memory.get("origin"), memory.get("wordsOrigin")} & {*UNASKED}
 
 
 def _sure(results: Sequence[Found]) -> list[Found]:

@@ -226,7 +226,7 @@ _OF_TYPE: Mapping[Any, Callable[[Any], Any]] = {
 _SHOWN: list[tuple[str, str, Callable[[Any], Any]]] = [
     (
         wire_name(field.name),
-        field.name,
+        "whose_words" if field.name == "words_origin" else field.name,
         _stamp_of if field.is_time else _OF_TYPE.get(field.type, _as_it_is),
     )
     for field in own_fields(Memory)

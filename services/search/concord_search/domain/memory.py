@@ -49,11 +49,11 @@ class Origin:
 class MemoryState:
     """A memory's state from one change to the next.
 
-    `kind`, `edge_type`, `importance`, `role` and `origin` are the contract's enum values; times are
-    microseconds. `valid_from`: the effective one; `stated_until` and `superseded_from` are `NEVER`
-    when open. `predecessors`: the number of live items that it replaces; `heads`: the ids of its
-    chain's heads; `properties`: those with a plain value, as `property_of` writes them; `facts`:
-    the typed ones that it states.
+    `kind`, `edge_type`, `importance`, `role` and both origins are the contract's enum values; times
+    are microseconds. `valid_from`: the effective one; `stated_until` and `superseded_from` are
+    `NEVER` when open. `predecessors`: the number of live items that it replaces; `heads`: the ids
+    of its chain's heads; `properties`: those with a plain value, as `property_of` writes them;
+    `facts`: the typed ones that it states.
     """
 
     id: str
@@ -83,6 +83,7 @@ class MemoryState:
     """Whether it is a constitutive edge: its content is a sentence, and it has no kind."""
     role: int = 0
     origin: int = 0
+    words_origin: int = 0
     facts: tuple[Triple, ...] = ()
     amendments: tuple[str, ...] = ()
     """The ids of what amends it."""
@@ -108,7 +109,7 @@ class MemoryState:
             return max(_TRUST.values())
         if self.origins and all(each.trust == _DOUBTFUL for each in self.origins):
             return _DOUBTFUL
-        return _TRUST[self.origin]
+        return _TRUST[self.words_origin]
 
     @property
     def talk(self) -> Talk:

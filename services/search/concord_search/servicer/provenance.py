@@ -32,6 +32,13 @@ _WRITTEN = {
     type_pb2.ORIGIN_TOOL: "written by a tool",
     type_pb2.ORIGIN_IMPORT: "imported",
 }
+_WHOSE = {
+    type_pb2.ORIGIN_HUMAN: "a person",
+    type_pb2.ORIGIN_AGENT: "an agent",
+    type_pb2.ORIGIN_TOOL: "a tool",
+    type_pb2.ORIGIN_IMPORT: "an import",
+}
+_LOW = frozenset({type_pb2.ORIGIN_TOOL, type_pb2.ORIGIN_IMPORT})
 _CLAIMED = {
     type_pb2.TRUST_LEVEL_DOUBTFUL: "doubtful",
     type_pb2.TRUST_LEVEL_VERIFIED: "verified",
@@ -52,8 +59,7 @@ def context(results: Iterable[search_pb2.SearchResult]) -> str:
 def _parts(memory: type_pb2.Memory) -> Iterator[str]:
     yield type_pb2.MemoryKind.Name(memory.kind).removeprefix("MEMORY_KIND_").lower()
     yield _held(memory.supersession)
-    if memory.origin in _WRITTEN:
-        yield _WRITTEN[memory.origin]
+    yield from _writers(memory)
     sources = list(memory.sources)
     for word, names in (
         ("said by", [quoted(each.speaker) for each in sources if each.speaker]),
@@ -67,6 +73,21 @@ def _parts(memory: type_pb2.Memory) -> Iterator[str]:
     if memory.session_id:
         place = f"turn {memory.turn_order} of" if memory.turn_order else "in"
         yield f"{place} session {named(memory.session_id)}"
+
+
+def _writers(memory: type_pb2.Memory) -> Iterator[str]:
+    """Who wrote it first, and whose words stand now if they are another's."""
+    if memory.origin in _WRITTEN:
+        yield _WRITTEN[memory.origin]
+    if memory.words_origin in {memory.origin, type_pb2.ORIGIN_UNSPECIFIED}:
+        return
+    whose = _WHOSE[memory.words_origin]
+    if memory.words_origin < memory.origin:
+        yield f"said by {whose}, too"
+    elif any(each.memory_ids for each in memory.sources):
+        yield f"drawn from the words of {whose}"
+    else:
+        yield f"reworded by {whose}"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -139,10 +160,10 @@ def _beside(
 
 
 def _in_short(memory: type_pb2.Memory) -> str:
-    """When a memory held, that it was imported or written by a tool, and who said it."""
+    """When a memory held, that a tool or an import had its words, and who said it."""
     said = [_held(memory.supersession).removeprefix("since ")]
-    if memory.origin in {type_pb2.ORIGIN_TOOL, type_pb2.ORIGIN_IMPORT}:
-        said.append(_WRITTEN[memory.origin])
+    if {memory.origin, memory.words_origin} & _LOW:
+        said += _writers(memory)
     if names := [quoted(each.speaker) for each in memory.sources if each.speaker]:
         said.append(_listed(names))
     return "; ".join(said)

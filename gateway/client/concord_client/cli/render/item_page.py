@@ -30,6 +30,7 @@ def of_memory(memory: type_pb2.Memory) -> list[RenderableType]:
             ", ".join(filter(None, map(source, memory.sources))),
         ),
         ("origin", word(type_pb2.Origin, memory.origin) if memory.origin else ""),
+        ("words of", _whose_words(memory)),
         ("derived from", ", ".join(i for each in memory.sources for i in each.memory_ids)),
         ("properties", _json(memory.properties) if memory.properties.fields else ""),
         ("external id", memory.external_id),
@@ -86,6 +87,13 @@ def of_edge(edge: type_pb2.Edge) -> list[RenderableType]:
         ("etag", edge.etag),
     ]
     return [fields(pairs)]
+
+
+def _whose_words(memory: type_pb2.Memory) -> str:
+    """Whose words stand now, if they are not its first writer's."""
+    if memory.words_origin in {memory.origin, type_pb2.ORIGIN_UNSPECIFIED}:
+        return ""
+    return word(type_pb2.Origin, memory.words_origin)
 
 
 def source(stated: type_pb2.Source) -> str:

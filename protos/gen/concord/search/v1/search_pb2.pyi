@@ -377,6 +377,7 @@ class SearchFilter(_message.Message):
     NONE_OF_FIELD_NUMBER: _builtins.int
     PROPERTIES_FIELD_NUMBER: _builtins.int
     ORIGINS_FIELD_NUMBER: _builtins.int
+    WORDS_ORIGINS_FIELD_NUMBER: _builtins.int
     NODE_FIELD_NUMBER: _builtins.int
     domain: _builtins.str
     """This domain and those below it."""
@@ -463,6 +464,10 @@ class SearchFilter(_message.Message):
     def origins(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.Origin.ValueType]:
         """Any of these origins. A memory of unspecified origin has none of them."""
 
+    @_builtins.property
+    def words_origins(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.Origin.ValueType]:
+        """Any of these origins of the words that stand now."""
+
     def __init__(
         self,
         *,
@@ -487,11 +492,12 @@ class SearchFilter(_message.Message):
         none_of: _abc.Iterable[Global___SearchFilter] | None = ...,
         properties: _struct_pb2.Struct | None = ...,
         origins: _abc.Iterable[_type_pb2.Origin.ValueType] | None = ...,
+        words_origins: _abc.Iterable[_type_pb2.Origin.ValueType] | None = ...,
         node: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_before", b"created_before", "created_since", b"created_since", "properties", b"properties", "valid_before", b"valid_before", "valid_since", b"valid_since"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_of", b"all_of", "any_of", b"any_of", "category", b"category", "concepts", b"concepts", "created_before", b"created_before", "created_since", b"created_since", "domain", b"domain", "edge_types", b"edge_types", "importances", b"importances", "kinds", b"kinds", "min_trust", b"min_trust", "node", b"node", "none_of", b"none_of", "origins", b"origins", "properties", b"properties", "session_id", b"session_id", "source", b"source", "tags_all", b"tags_all", "tags_any", b"tags_any", "tags_none", b"tags_none", "valid_before", b"valid_before", "valid_since", b"valid_since"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_of", b"all_of", "any_of", b"any_of", "category", b"category", "concepts", b"concepts", "created_before", b"created_before", "created_since", b"created_since", "domain", b"domain", "edge_types", b"edge_types", "importances", b"importances", "kinds", b"kinds", "min_trust", b"min_trust", "node", b"node", "none_of", b"none_of", "origins", b"origins", "properties", b"properties", "session_id", b"session_id", "source", b"source", "tags_all", b"tags_all", "tags_any", b"tags_any", "tags_none", b"tags_none", "valid_before", b"valid_before", "valid_since", b"valid_since", "words_origins", b"words_origins"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -143,6 +143,7 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         properties=_plain_ones(memory.properties) if memory.HasField("properties") else (),
         role=memory.role,
         origin=memory.origin,
+        words_origin=memory.words_origin,
         facts=tuple([(each.subject, each.relation, each.object) for each in memory.facts]),
         amendments=tuple(supersession.amendment_ids),
     )

@@ -112,6 +112,7 @@ def _facets(state: MemoryState, key: SpaceKey) -> list[int]:
         ("edge_type", str(state.edge_type)),
         ("importance", str(state.importance)),
         ("origin", str(state.origin or "")),
+        ("words_origin", str(state.words_origin or "")),
         ("category", state.category),
         ("session", state.session_id),
         *(("tag", tag) for tag in state.tags),
