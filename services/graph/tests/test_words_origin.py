@@ -154,3 +154,53 @@ async def test_it_moves_and_stays_when_words_are_erased(
     request = memory_pb2.GetMemoryHistoryRequest(id="tea")
     history = (await person.memory.GetMemoryHistory(request)).versions
     assert {whose(each.memory) for each in history} == {(HUMAN, AGENT), (HUMAN, HUMAN)}
+
+
+async def test_trust_is_what_the_server_established(
+    person: Calls, agent: Calls, tool: Calls
+) -> None:
+    """W8 By whose words they are; a claim of trust raises nothing, and a doubt lowers."""
+    sure = [type_pb2.Source(speaker="owner", trust=type_pb2.TRUST_LEVEL_VERIFIED)]
+    doubted = [type_pb2.Source(speaker="Bob", trust=type_pb2.TRUST_LEVEL_DOUBTFUL)]
+    levels = {
+        "a person's": (await person.add("It is Monday.")).trust,
+        "an agent's": (await agent.add("It is Tuesday.", sources=sure)).trust,
+        "a tool's": (await tool.add("It is Friday.", sources=sure)).trust,
+        "a doubted": (await person.add("It is Sunday.", sources=doubted)).trust,
+        "partly doubted": (await person.add("It is noon.", sources=[*doubted, *sure])).trust,
+    }
+
+    assert levels == {
+        "a person's": type_pb2.TRUST_LEVEL_VERIFIED,
+        "an agent's": type_pb2.TRUST_LEVEL_REPORTED,
+        "a tool's": type_pb2.TRUST_LEVEL_DOUBTFUL,
+        "a doubted": type_pb2.TRUST_LEVEL_DOUBTFUL,
+        "partly doubted": type_pb2.TRUST_LEVEL_VERIFIED,
+    }
+
+
+@pytest.mark.parametrize(
+    ("guard", "replaced"),
+    [
+        ("memories.of_sources", lambda *_, **__: ()),
+        ("memories._reworded", None),
+    ],
+)
+async def test_without_a_guard_words_rise(
+    monkeypatch: pytest.MonkeyPatch, agent: Calls, tool: Calls, guard: str, replaced: object
+) -> None:
+    """W8 The same summary, or rewording, of a tool's words stands as high as its teller or page."""
+
+    async def unchanged(_writer: object, _stored: object, memory: object, **_: object) -> object:
+        return memory
+
+    said = await agent.add("Tea at four.")
+    read = await tool.add("The bank's number is 7.", id="page")
+    summary = [type_pb2.Source(memory_ids=[read.id])]
+    monkeypatch.setattr(f"concord_graph.usecases.memory.{guard}", replaced or unchanged)
+    told = await agent.add("Summary.", sources=summary)
+    said.content = "Tea at five."
+    reworded = await tool.update(said, "content")
+
+    assert (whose(told)[1] == AGENT) is (replaced is not None)
+    assert (whose(reworded)[1] == AGENT) is (replaced is None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from concord_graph.domain.items import Memory, MemoryOrigin
+from concord_graph.domain.items import EdgeType, Memory, MemoryOrigin, Trust
 
 
 def lowest(origins: Iterable[MemoryOrigin]) -> MemoryOrigin:
@@ -45,6 +45,27 @@ def with_words_of(memory: Memory, origin: MemoryOrigin) -> Memory:
     """Return a memory whose words are of an origin; that of its first writer is not kept twice."""
     kept = MemoryOrigin.UNSPECIFIED if origin == memory.origin else origin
     return memory if memory.words_origin == kept else replace(memory, words_origin=kept)
+
+
+def trust_of(memory: Memory) -> Trust:
+    """Return what the server established of a memory.
+
+    What a writer claims of its sources only lowers it, where it doubts all of them.
+    """
+    if memory.edge_type == EdgeType.CONSTITUTIVE:
+        return Trust.VERIFIED  # both principals agreed to it
+    if memory.sources and all(each.trust == Trust.DOUBTFUL for each in memory.sources):
+        return Trust.DOUBTFUL
+    return _TRUST[memory.whose_words]
+
+
+_TRUST = {
+    MemoryOrigin.UNSPECIFIED: Trust.REPORTED,
+    MemoryOrigin.HUMAN: Trust.VERIFIED,
+    MemoryOrigin.AGENT: Trust.REPORTED,
+    MemoryOrigin.TOOL: Trust.DOUBTFUL,
+    MemoryOrigin.IMPORT: Trust.DOUBTFUL,
+}
 
 
 def merged(kept: Memory, other: Memory, united: Memory) -> MemoryOrigin:

@@ -13,11 +13,6 @@ CONSTITUTIVE = 2
 """The contract's number of the edge type."""
 _IMPORT = 4
 """The contract's number of the origin of what was imported."""
-_DOUBTFUL = 1
-"""The contract's number of the trust level."""
-_TRUST = {0: 2, 1: 3, 2: 2, 3: _DOUBTFUL, _IMPORT: _DOUBTFUL}
-"""What the server establishes by the contract's number of an origin: a person's words are verified,
-those of an agent reported, as are those of before origins were kept."""
 _TURN = 7
 """The contract's number of the memory kind of turns."""
 
@@ -84,6 +79,8 @@ class MemoryState:
     role: int = 0
     origin: int = 0
     words_origin: int = 0
+    trust: int = 0
+    """What the server established: 1 (doubtful) to 3 (verified); 0 of a graph that says nothing."""
     facts: tuple[Triple, ...] = ()
     amendments: tuple[str, ...] = ()
     """The ids of what amends it."""
@@ -98,18 +95,6 @@ class MemoryState:
         """When its text was said, by which its "yesterday" is read; None: not known."""
         is_dated = self.valid_from != self.created or self.origin != _IMPORT
         return self.valid_from if is_dated else None
-
-    @property
-    def trust(self) -> int:
-        """What the server established of it: 1 (doubtful), 2 (reported) or 3 (verified).
-
-        What callers claim of their sources only lowers it, where they doubt all of them.
-        """
-        if self.edge_type == CONSTITUTIVE:
-            return max(_TRUST.values())
-        if self.origins and all(each.trust == _DOUBTFUL for each in self.origins):
-            return _DOUBTFUL
-        return _TRUST[self.words_origin]
 
     @property
     def talk(self) -> Talk:

@@ -384,10 +384,7 @@ class SearchFilter(_message.Message):
     source: _builtins.str
     """Said by this speaker or read from this file."""
     min_trust: _type_pb2.TrustLevel.ValueType
-    """Of at least this trust, as the server established it: VERIFIED for a person's words and for what both
-    principals agreed to, REPORTED for an agent's and for those of before origins were kept, DOUBTFUL for a
-    tool's and for what was imported, and where its writer doubts all its sources. No claim of a writer raises it.
-    """
+    """Of at least this trust, as the server established it (Memory.trust)."""
     session_id: _builtins.str
     """Made in this session."""
     category: _builtins.str

@@ -144,6 +144,7 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         role=memory.role,
         origin=memory.origin,
         words_origin=memory.words_origin,
+        trust=memory.trust,
         facts=tuple([(each.subject, each.relation, each.object) for each in memory.facts]),
         amendments=tuple(supersession.amendment_ids),
     )
@@ -198,6 +199,7 @@ def value(edge: type_pb2.Edge, seq: int, record_from: Micros) -> Hydrated | None
         access=edge.access,
         supersession=edge.supersession,
         properties=edge.properties,
+        trust=type_pb2.TRUST_LEVEL_VERIFIED,  # both principals agreed to it
     )
     if edge.HasField("valid_until"):
         said.valid_until.CopyFrom(edge.valid_until)
