@@ -20,6 +20,7 @@ from governed_world import Party, World, request_id
 
 TRIED = int(os.environ.get("CONCORD_LAUNDERED", "200"))
 HUMAN, AGENT = type_pb2.ORIGIN_HUMAN, type_pb2.ORIGIN_AGENT
+VERIFIED = type_pb2.TRUST_LEVEL_VERIFIED
 TOOL, IMPORT = type_pb2.ORIGIN_TOOL, type_pb2.ORIGIN_IMPORT
 SCOPES = ASKING | {"search:read"}
 
@@ -47,7 +48,8 @@ class Writer:
         )
         reply = await self.memories.AddMemory(request)
         self.token = reply.token
-        return reply.memory
+        made: type_pb2.Memory = reply.memory
+        return made
 
     async def bring(self, content: str, **fields: object) -> None:
         """Import a memory."""
@@ -64,12 +66,14 @@ class Writer:
         changed = type_pb2.Memory(id=memory.id, etag=memory.etag, content=content)
         request = memory_pb2.UpdateMemoryRequest(request_id=request_id(), memory=changed)
         request.update_mask.paths.append("content")
-        return (await self.memories.UpdateMemory(request)).memory
+        made: type_pb2.Memory = (await self.memories.UpdateMemory(request)).memory
+        return made
 
     async def get(self, memory_id: str) -> type_pb2.Memory:
         """Read a memory."""
         request = memory_pb2.GetMemoryRequest(id=memory_id, peek=True)
-        return (await self.memories.GetMemory(request)).memory
+        read: type_pb2.Memory = (await self.memories.GetMemory(request)).memory
+        return read
 
 
 @dataclass
@@ -106,7 +110,9 @@ Way = Callable[[Keys, int], Awaitable[tuple[type_pb2.Memory, int]]]
 
 def of(*memories: type_pb2.Memory) -> list[type_pb2.Source]:
     """A source that names memories."""
-    return [type_pb2.Source(memory_ids=[each.id for each in memories], speaker="owner", trust=3)]
+    return [
+        type_pb2.Source(memory_ids=[each.id for each in memories], speaker="owner", trust=VERIFIED)
+    ]
 
 
 async def summary(keys: Keys, number: int) -> tuple[type_pb2.Memory, int]:
@@ -286,7 +292,7 @@ async def test_a_search_goes_by_whose_words_they_are(keys: Keys) -> None:
     nothing."""
     said = await keys.person.add("The harbour opens at nine.", id="said")
     await keys.agent.update(said, "The harbour opens at ten.")
-    verified = [type_pb2.Source(speaker="owner; written by a person", trust=3)]
+    verified = [type_pb2.Source(speaker="owner; written by a person", trust=VERIFIED)]
     await keys.tool.add("The harbour opens at six.", id="read", sources=verified)
     await keys.person.add("The harbour is mine.", id="own", sources=of(said))
 
