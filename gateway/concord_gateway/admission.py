@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import grpc
@@ -13,6 +14,7 @@ from concord_chassis.observe import tracing
 from concord_gateway.callers import ApiKey, Callers, Refusal
 from concord_gateway.credentials import presented_digest
 from concord_gateway.errors import GovernanceSilent
+from concord_gateway.routes import Audience
 
 Metadata: TypeAlias = Iterable[tuple[str, str | bytes]]
 
@@ -42,31 +44,35 @@ _HOP_BY_HOP_PREFIXES = ("grpc-", "proxy-", ":")
 
 
 class Tokens:
-    """One token per key, minted anew `RENEW_BEFORE` seconds before it expires."""
+    """One token per key and audience, minted anew `RENEW_BEFORE` seconds before it expires."""
 
     def __init__(
         self, issuer: TokenIssuer, ttl: float, *, now: Callable[[], float] = time.time
     ) -> None:
         """`ttl`: a token's life in seconds, more than `RENEW_BEFORE`."""
         self._issuer, self._ttl, self._now = issuer, ttl, now
-        self._minted: dict[ApiKey, tuple[str, float]] = {}
+        self._minted: dict[tuple[ApiKey, Audience], tuple[str, float]] = {}
 
     @property
     def cached(self) -> int:
-        """How many keys' tokens are kept; at most `MAX_CACHED`."""
+        """How many tokens are kept; at most `MAX_CACHED`."""
         return len(self._minted)
 
-    def authorization(self, key: ApiKey) -> str:
-        """The `authorization` value that names the key's caller; it does not outlive the key."""
-        value, renew_at = self._minted.get(key, ("", 0.0))
+    def authorization(self, key: ApiKey, audience: Audience = ()) -> str:
+        """The `authorization` value that names the key's caller; it does not outlive the key.
+
+        `audience`: the services that take it; empty: any.
+        """
+        value, renew_at = self._minted.get((key, audience), ("", 0.0))
         now = self._now()
         if now < renew_at:
             return value
         left = float("inf") if key.expires_at is None else key.expires_at - now
-        value = f"Bearer {self._issuer.mint(key.caller, min(self._ttl, left))}"
+        token = self._issuer.mint(key.caller, min(self._ttl, left), audience=audience)
+        value = f"Bearer {token}"
         while len(self._minted) >= MAX_CACHED:
             del self._minted[next(iter(self._minted))]
-        self._minted[key] = (value, now + min(self._ttl - RENEW_BEFORE, left))
+        self._minted[key, audience] = (value, now + min(self._ttl - RENEW_BEFORE, left))
         return value
 
 
@@ -76,8 +82,9 @@ class Admitted:
 
     key: str
     """The public id of the caller's key, by which calls are counted."""
-    authorization: str
-    """The `authorization` value for the call to the service."""
+    authorization: Callable[[Audience], str]
+    """Returns the `authorization` value for a call to the first of some services, which may call
+    the others with it."""
 
 
 class Gate:
@@ -114,7 +121,7 @@ class Gate:
             )
         if not isinstance(key, ApiKey):
             raise invalid_credential("This API key opens nothing here: unknown, or revoked.")
-        return Admitted(key.id, self._tokens.authorization(key))
+        return Admitted(key.id, partial(self._tokens.authorization, key))
 
 
 def onward(metadata: Metadata, authorization: str) -> list[tuple[str, str | bytes]]:

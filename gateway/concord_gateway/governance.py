@@ -29,7 +29,8 @@ class Governance:
 
     def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer, logger: Logger) -> None:
         self._access = access_pb2_grpc.AccessServiceStub(channel)
-        self._token = RenewedToken(issuer, Caller("", PRINCIPAL, frozenset({PERMISSION}), "SYSTEM"))
+        gateway = Caller("", PRINCIPAL, frozenset({PERMISSION}), "SYSTEM")
+        self._token = RenewedToken(issuer, gateway, ["governance"])
         self._logger = logger
 
     async def ask(self, digest: str) -> ApiKey | Refusal:

@@ -10,6 +10,11 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from concord_gateway.errors import NoUpstreamError
 
 T = TypeVar("T")
+Audience = tuple[str, ...]
+"""The names of the services that take a token."""
+
+_FORWARDED: Mapping[str, Audience] = {"dissonance": ("governance", "graph", "search")}
+"""By service, those that it calls in its caller's name, with the caller's token."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,14 @@ class Route:
     def path(self) -> str:
         """`/<package>.<Service>/<Method>`, the same over gRPC and HTTP."""
         return f"/{self.method.containing_service.full_name}/{self.method.name}"
+
+    @property
+    def audience(self) -> Audience:
+        """The services that may take the token of a call: the method's own first; empty: any."""
+        package = self.method.containing_service.file.package.split(".")
+        if package[0] != "concord":
+            return ()
+        return (package[1], *_FORWARDED.get(package[1], ()))
 
     @property
     def streams(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from access_world import OPERATING, AccessClient
 from concord.type.v1 import type_pb2
 from forger import Forger, Leaf, refusal, told_by
 from governed_world import DAY, Keys, Party, edge_action, world
@@ -28,6 +29,9 @@ async def test_the_page_lists_every_field_that_can_be_told_otherwise(tmp_path: P
         await settle(party, await plain(party), REJECT, reason="It is coffee.")
         await party.enrol()
         await _revised_withdrawn_and_expired(party)
+        ops = AccessClient(live, OPERATING)
+        await ops.space(party.space)
+        await ops.revoke((await ops.key(party.space)).key)
         forger = await told_by(party, keys)
     assert refusal(forger) == ""
 

@@ -101,7 +101,7 @@ async def test_other_values_of_the_relation_that_matched_stand_beside_it(works: 
     alone = await packed(works, home, "does Ada like soup", page_size=1, filter=filtered)
 
     assert ids(reply.context)[0] == "memory:a"
-    assert "also Ada LIKES bread; memory:b" in reply.context
+    assert 'also "Ada LIKES bread"; memory:b' in reply.context
     assert "also Ada LIKES soup" not in reply.context
     assert "\n(states Ada LIKES soup)\n  Noted: soup" in reply.context
     assert "LIKES bread" not in alone.context

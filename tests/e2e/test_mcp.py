@@ -312,7 +312,7 @@ async def test_a_memory_states_the_facts_of_its_text(system: Running) -> None:
         edge = {"source": "Ada", "relation": "EMPLOYER", "target": "Airbus"}
         found = told(await agent.call_tool("get_edge", edge))
 
-    assert "Extraction: FOUND (1 taken, 1 left). Ada EMPLOYER Airbus." in added["note"]
+    assert 'Extraction: FOUND (1 taken, 1 left). "Ada EMPLOYER Airbus".' in added["note"]
     assert "Extraction: NO_FACTS." in nothing["note"]
     assert found["status"] == "FOUND"
 

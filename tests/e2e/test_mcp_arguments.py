@@ -78,7 +78,7 @@ async def test_an_unknown_context_node_is_told(system: Running) -> None:
         weighed = told(await agent.call_tool("integrative_search", asked))
 
     assert weighed["results"]
-    assert weighed["note"].startswith("There is no node nobody")
+    assert weighed["note"].startswith('There is no node "nobody"')
 
 
 async def test_memories_are_listed_updated_and_forgotten(system: Running) -> None:
@@ -351,7 +351,7 @@ async def test_nodes_and_edges_tell_all_that_is_kept(system: Running) -> None:
         edge = told(await agent.call_tool("get_edge", wine))["edge"]
         nobody = told(await agent.call_tool("get_node_by_name", {"name": "Attic"}))
 
-    assert (cellar["vector_id"], cellar["note"]) == ("v-17", "Cellar HOLDS wine.")
+    assert (cellar["vector_id"], cellar["note"]) == ("v-17", '"Cellar HOLDS wine".')
     assert cellar["created"] <= edge["created"]
     assert (edge["weight"], edge["properties"]) == (0.5, {"bottles": 12})
     assert "note" not in nobody

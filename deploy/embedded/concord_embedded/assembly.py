@@ -231,7 +231,11 @@ class Assembly:
         server = Server(
             name=name,
             registrations=app.registrations,
-            verifier=TokenVerifier({each: self._keys[each].public_key() for each in callers}),
+            verifier=TokenVerifier(
+                {each: self._keys[each].public_key() for each in callers},
+                service=name,
+                claims=app.claims,
+            ),
             listen=[f"unix:{self._socket(name)}"],
             ready=app.ready,
             metrics=self._metrics,

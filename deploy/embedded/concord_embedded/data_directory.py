@@ -13,6 +13,7 @@ from concord_embedded.errors import StartError
 
 LOCK_NAME = "lock"
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
+OTHERS_MAY_LOOK = stat.S_IRWXG | stat.S_IRWXO
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class DataDirectory:
 def opened(root: Path) -> Iterator[DataDirectory]:
     """The data directory, created if it is missing, and locked while the block runs.
 
-    Raises `StartError` if it is in use or not writable, or if others may write in it.
+    Raises `StartError` if it is in use or not writable, or if others may read or write in it.
     """
     root = root.expanduser().absolute()
     data = DataDirectory(root)
@@ -90,6 +91,7 @@ def opened(root: Path) -> Iterator[DataDirectory]:
             data.log.parent,
         ):
             _make(folder)
+        _demand_closed(root)
         descriptor = os.open(root / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         with explained(root):
@@ -117,6 +119,15 @@ def _make(folder: Path) -> None:
         raise StartError(
             f"Others may write in {folder}: run `chmod 700 {folder}`, "
             "or choose another directory with --data."
+        )
+
+
+def _demand_closed(root: Path) -> None:
+    """Refuse a directory that others may look into: in it are memories, keys and their digests."""
+    if root.stat().st_mode & OTHERS_MAY_LOOK:
+        raise StartError(
+            f"Others may read {root}: run `chmod -R go= {root}`, and replace its API keys if "
+            "others use this machine; or choose another directory with --data."
         )
 
 

@@ -111,7 +111,7 @@ def _directory(data: DataDirectory) -> Iterator[Finding]:
 
 
 def _known(root: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield a directory and all in it, with the status; what is taken away meanwhile is left out."""
+    """Yield a directory and all in it, with the status; what is gone meanwhile is left out."""
     for folder, _, files in os.walk(root):
         for each in (Path(folder, name) for name in ("", *files)):
             with suppress(FileNotFoundError):

@@ -66,6 +66,23 @@ def test_a_directory_that_others_may_write_in_is_refused(tmp_path: Path) -> None
         pass
 
 
+@pytest.mark.parametrize("mode", [0o750, 0o701, 0o755, 0o740])
+def test_a_directory_that_others_may_look_into_is_refused(tmp_path: Path, mode: int) -> None:
+    """W6 Its memories and keys could have been read: it says what to run, and starts after it."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(mode)
+
+    with (
+        pytest.raises(StartError, match=f"Others may read .*`chmod -R go= {shared}`"),
+        data_directory.opened(shared),
+    ):
+        pass
+    subprocess.run(["chmod", "-R", "go=", shared], check=True)
+    with data_directory.opened(shared):
+        pass
+
+
 def test_a_file_in_its_place_is_told(tmp_path: Path) -> None:
     """Must hold: a path that is no directory is refused in a sentence."""
     (tmp_path / "data").write_text("x", "utf-8")

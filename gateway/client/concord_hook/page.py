@@ -6,7 +6,7 @@ tag are written out: no content can close the text, or what a client puts around
 
 import re
 
-from concord_hook.visible import visible
+from concord_attestation.visible import cut, visible, written
 
 BEGIN, END = "<concord-memory>", "</concord-memory>"
 _TOKEN = re.compile(r" ?[A-Za-z]{1,8}|\d{1,3}|[^\sA-Za-z\d]|\n")
@@ -29,7 +29,12 @@ def quoted(text: object) -> str:
     """Text as it may be quoted; "" for what is no text."""
     if not isinstance(text, str):
         return ""
-    return _TAG.sub(r"\\u003c", visible(text[:_LONGEST]))
+    return _TAG.sub(lambda _: written("<"), visible(text[:_LONGEST]))
+
+
+def in_quotes(text: object, most: int) -> str:
+    """Text of at most `most` characters on one line, in quotation marks that none in it can end."""
+    return '"' + cut(one_line(text), most).replace('"', written('"')) + '"'
 
 
 class Page:

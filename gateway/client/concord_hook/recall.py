@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from concord_hook.door import Door, items
 from concord_hook.event import Event
-from concord_hook.page import Page, one_line, quoted
+from concord_hook.page import Page, in_quotes, one_line, quoted
 from concord_hook.state import State
 
 MOST_TOKENS = 400
 MOST_TOKENS_OF_A_SUBAGENT = 150
 MOST_MEMORIES = 3
+MOST_STATEMENT, MOST_TRIGGER = 200, 120
+"""Characters that are shown of another side's statement, of a summary, and of a trigger."""
 SURE = ("CONFIDENCE_BAND_HIGH", "CONFIDENCE_BAND_MEDIUM")
 UNASKED = ("ORIGIN_IMPORT", "ORIGIN_TOOL")
 """Origins of what nobody said here: an attacker may have written what a tool or an import read."""
@@ -89,7 +91,8 @@ class Recall:
         if conflicts and page.add(f"{_counted(conflicts, 'conflict is open')}:"):
             for each in items(reply, "conflicts"):
                 first, second = each.get("firstStatement"), each.get("secondStatement")
-                page.add(f'  "{one_line(first)}" against "{one_line(second)}"')
+                sides = (in_quotes(each, MOST_STATEMENT) for each in (first, second))
+                page.add(f"  {' against '.join(sides)}")
         return page
 
     def _page(
@@ -113,10 +116,13 @@ class Recall:
     def _allowed(self, event: Event) -> Found:
         """The filter: nothing of the session's own dialogue, which the model has before it."""
         never: list[Found] = [{"sessionId": event.session}]
-        return {"noneOf": never if self._imported else [*never, {"origins": list(UNASKED)}]}
+        if not self._imported:
+            never += [{"origins": list(UNASKED)}, {"wordsOrigins": list(UNASKED)}]
+        return {"noneOf": never}
 
     def _may_surface(self, item: Found) -> bool:
-        return self._imported or _memory(item).get("origin") not in UNASKED
+        memory = _memory(item)
+        return self._imported or not {memory.get("origin"), memory.get("wordsOrigin")} & {*UNASKED}
 
 
 def _sure(results: Sequence[Found]) -> list[Found]:
@@ -135,7 +141,8 @@ def _of_result(item: Found) -> tuple[str, str, list[str]]:
     below = [f"  states {said}"] if said.strip() else []
     below += [
         f"  ! {'perhaps ' if each.get('isTextFinding') else ''}disputed by "
-        f"[memory:{one_line(each.get('otherId'))}]: {one_line(each.get('otherStatement'))[:200]}"
+        f"[memory:{one_line(each.get('otherId'))}]: "
+        + in_quotes(each.get("otherStatement"), MOST_STATEMENT)
         for each in items(item, "potentialConflicts")[:2]
     ]
     title = f"[memory:{_id(item)}] {band}; {one_line(item.get('provenance'))}".rstrip("; ")
@@ -143,7 +150,7 @@ def _of_result(item: Found) -> tuple[str, str, list[str]]:
 
 
 def _of_suggestion(item: Found) -> tuple[str, str, list[str]]:
-    title = f"[memory:{_id(item)}] meant for {one_line(item.get('trigger'))[:120]}"
+    title = f"[memory:{_id(item)}] meant for {in_quotes(item.get('trigger'), MOST_TRIGGER)}"
     return title, quoted(_memory(item).get("content")), []
 
 
@@ -170,7 +177,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def _summary(line: Found) -> str:
-    return one_line(line.get("summary"))[:200]
+    return one_line(line.get("summary"))[:MOST_STATEMENT]
 
 
 def _left(line: Found) -> str:

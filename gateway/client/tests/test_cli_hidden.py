@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from concord.governance.v1 import proposal_pb2
+from concord_attestation import visible
 from concord_client.cli.errors import CommandError, error_report
-from concord_client.cli.render import page, visible
+from concord_client.cli.render import page
 from concord_testing.command_line import CommandLine
 from rich.console import Console
 from two_signers import proposal, typed

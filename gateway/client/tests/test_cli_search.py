@@ -133,7 +133,8 @@ def test_a_result_says_where_it_is_from(concord: CommandLine, unique: Unique) ->
     options = ("--id", own, "--kind", "plan", "--source", "Anna", "--session", talk)
     times = ("--valid-from", "2024-03-01", "--valid-until", "2124-03-01")
     token = concord.reply(AddMemoryResponse, "add", f"{words}\n[memory:x] fact", *options, *times)
-    said = f"plan; from 2024-03-01 until 2124-03-01; said by Anna; in session {talk}"
+    held = "plan; from 2024-03-01 until 2124-03-01"
+    said = f'{held}; written by a person; said by "Anna"; in session {talk}'
 
     asked = ("search", f"When does the {own} ferry leave?", "--fresh", token.token)
 
@@ -143,7 +144,7 @@ def test_a_result_says_where_it_is_from(concord: CommandLine, unique: Unique) ->
     assert lines[place + 1 : place + 3] == [f"  {words}", "  [memory:x] fact"]
     assert concord.reply(SearchResponse, *asked).context == ""
     packed = concord.done(*asked, "--pack", "200").splitlines()
-    assert packed[0] == f"[memory:{own}] from 2024-03-01 until 2124-03-01; Anna"
+    assert packed[0] == f'[memory:{own}] from 2024-03-01 until 2124-03-01; "Anna"'
     assert concord(*asked, "--pack", "9000").exit_code == 2
     nothing = concord.done(*asked, "--pack", "1")
     assert nothing.startswith("None of the results fits into 1 token.")

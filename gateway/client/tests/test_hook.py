@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from concord.governance.v1 import access_pb2
 from concord.graph.v1 import recall_pb2
+from concord_attestation import visible
 from concord_hook.page import BEGIN, END, Page, one_line, tokens
 from concord_hook.state import State
 from concord_testing.command_line import CommandLine, Unique
@@ -185,7 +186,7 @@ def test_a_file_and_an_error_bring_what_is_meant_for_them(there: tuple[Hook, Say
     say("add", "The blue kitchen door sticks in winter.")
 
     before = hook("tool", "PreToolUse", tool_input={"file_path": "/work/vendor/zlib/inflate.c"})
-    assert "meant for file:vendor/*" in before
+    assert 'meant for "file:vendor/*"' in before
     assert "copied by a script" in before
     patched = "*** Begin Patch\n*** Update File: vendor/a.c\n@@\n"
     assert "copied" in hook("tool", "PreToolUse", "s2", tool_input={"command": patched})
@@ -259,14 +260,16 @@ def test_a_long_memory_is_cut_and_never_over_the_limit() -> None:
 
 
 def test_the_hook_is_of_the_standard_library_alone() -> None:
-    """S9 Each module of it, in a Python that has nothing else installed."""
+    """S9 Each module of it, in a Python that has nothing else installed but the one that quotes."""
     package = Path(__file__).parents[1] / "concord_hook"
+    quoting = Path(visible.__file__).parents[1]
     names = [f"concord_hook.{each.stem}" for each in package.glob("*.py")]
     code = (
-        f"import sys; sys.path.insert(0, {str(package.parent)!r})\n"
+        f"import sys; sys.path[:0] = [{str(package.parent)!r}, {str(quoting)!r}]\n"
         f"for name in {names!r}: __import__(name)\n"
         "top = {name.partition('.')[0] for name in sys.modules}\n"
-        "print(sorted(top - set(sys.stdlib_module_names) - {'concord_hook', '__main__'}))"
+        "print(sorted(top - set(sys.stdlib_module_names) "
+        " - {'concord_hook', 'concord_attestation', '__main__'}))"
     )
 
     done = subprocess.run(

@@ -91,7 +91,9 @@ class Proxy(grpc.GenericRpcHandler):
             metadata = context.invocation_metadata() or ()
             admitted = await self._gate.admit(metadata)
             with self._in_flight.place(admitted.key, route):
-                outcome = forward(request, context, onward(metadata, admitted.authorization))
+                outcome = forward(
+                    request, context, onward(metadata, admitted.authorization(route.audience))
+                )
                 return await (self._while_let_in(context, outcome) if route.streams else outcome)
 
         streams_in = bool(route.method.client_streaming)

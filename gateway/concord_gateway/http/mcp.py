@@ -57,7 +57,7 @@ class ToolCalls:
         method = self._routes[path].upstream.channel.unary_unary(path)
         with self._called(path):
             wire = await method(
-                request.SerializeToString(), timeout=self._seconds, metadata=self._metadata()
+                request.SerializeToString(), timeout=self._seconds, metadata=self._metadata(path)
             )
         return reply.FromString(wire)
 
@@ -68,14 +68,15 @@ class ToolCalls:
         wire = b""
         with self._called(path):
             call = method(
-                request.SerializeToString(), timeout=LONGEST_STREAM, metadata=self._metadata()
+                request.SerializeToString(), timeout=LONGEST_STREAM, metadata=self._metadata(path)
             )
             async for wire in call:  # noqa: B007 - the last one is the answer
                 pass
         return reply.FromString(wire)
 
-    def _metadata(self) -> Sequence[tuple[str, str | bytes]]:
-        return onward([(REQUEST_ID, uuid.uuid4().hex)], self._admitted.authorization)
+    def _metadata(self, path: str) -> Sequence[tuple[str, str | bytes]]:
+        token = self._admitted.authorization(self._routes[path].audience)
+        return onward([(REQUEST_ID, uuid.uuid4().hex)], token)
 
     @contextmanager
     def _called(self, path: str) -> Iterator[None]:

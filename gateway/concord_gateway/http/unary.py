@@ -102,7 +102,8 @@ class Unary:
                 "this method streams: call it over gRPC."
             )
         with self._in_flight.place(admitted.key, self._route):
-            return await self._called(request, identity, admitted.authorization)
+            token = admitted.authorization(self._route.audience)
+            return await self._called(request, identity, token)
 
     async def _called(self, request: Request, identity: str, token: str) -> Response:
         headers = request.headers

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2
+from concord_attestation.visible import quoted, visible
 
 from concord_mcp import schema
 from concord_mcp.calls import Calls
@@ -11,6 +12,8 @@ from concord_mcp.calls import Calls
 URI = "concord://briefing"
 NAME = "briefing"
 DESCRIPTION = "How many proposals wait and conflicts are open, and the first of each."
+MOST_STATEMENT = 200
+"""Characters that are shown of a conflict's side."""
 
 
 async def text_of(calls: Calls) -> str:
@@ -25,14 +28,16 @@ async def text_of(calls: Calls) -> str:
 
 
 def in_words(reply: proposal_pb2.GetBriefingResponse) -> str:
-    """A briefing as a text."""
+    """A briefing as a text for a model."""
     lines = []
     if reply.graph_rolled_back:
         lines.append("Nothing can be decided: graph is older than the audit log of this space.")
     lines += _proposals("for consent", reply.proposals, reply.pending_count)
     lines += _proposals("for the agent's review", reply.reviews, reply.review_count)
     lines += _conflicts(reply)
-    return "\n".join(lines) or "Nothing waits: no proposal is pending, no conflict is open."
+    return (
+        visible("\n".join(lines)) or "Nothing waits: no proposal is pending, no conflict is open."
+    )
 
 
 def _proposals(what: str, shown: Sequence[proposal_pb2.BriefingLine], count: int) -> list[str]:
@@ -51,7 +56,8 @@ def _conflicts(reply: proposal_pb2.GetBriefingResponse) -> list[str]:
     rows = []
     for each in reply.conflicts:
         named = schema.named(names, each.conflict_class)
-        sides = f'"{each.first_statement}" against "{each.second_statement}"'
+        first, second = each.first_statement, each.second_statement
+        sides = f"{quoted(first, MOST_STATEMENT)} against {quoted(second, MOST_STATEMENT)}"
         rows.append(f"- {each.conflict_id} {named}: {sides}")
     opened = "conflict is" if count == 1 else "conflicts are"
     return [f"{count} {opened} open:", *rows, *_more(count, rows)]

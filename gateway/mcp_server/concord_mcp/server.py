@@ -12,6 +12,7 @@ import mcp_types as types
 from concord.governance.v1 import access_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
+from concord_attestation.visible import visible, visible_values
 from google.protobuf.message import Message
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -93,15 +94,13 @@ class Tools:
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         try:
-            result = with_short_ids(await self._answer(await self._caller(context), params))
+            answered = await self._answer(await self._caller(context), params)
         except Refusal as refusal:
             return types.CallToolResult(
-                content=[types.TextContent(type="text", text=_text(self._error(refusal, params)))],
-                is_error=True,
+                content=[_text(self._error(refusal, params))], is_error=True
             )
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=_text(result))], structured_content=result
-        )
+        result = visible_values(with_short_ids(answered))
+        return types.CallToolResult(content=[_text(result)], structured_content=result)
 
     def _error(self, refusal: Refusal, params: types.CallToolRequestParams) -> dict[str, Json]:
         """A refusal as JSON: how to mend the arguments, or which tool proposes the write."""
@@ -252,8 +251,10 @@ def _mcp_errors() -> Iterator[None]:
         yield
     except Refusal as refusal:
         reason = {"reason": refusal.reason}
-        raise MCPError(types.INTERNAL_ERROR, refusal.message, reason) from None
+        raise MCPError(types.INTERNAL_ERROR, visible(refusal.message), reason) from None
 
 
-def _text(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def _text(value: Json) -> types.TextContent:
+    """JSON as a text for a model: nothing in it is hidden."""
+    line = json.dumps(visible_values(value), ensure_ascii=False, separators=(",", ":"))
+    return types.TextContent(type="text", text=line)

@@ -12,7 +12,7 @@ from concord.dissonance.v1 import (
     dissonance_pb2,
     dissonance_pb2_grpc,
 )
-from concord_chassis.call.identity import TokenIssuer
+from concord_chassis.call.identity import Claims, TokenIssuer
 from concord_chassis.channel.channel import connect
 from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.observe.metrics import Metrics, Values
@@ -75,6 +75,10 @@ ALONE = "alone"
 def system_clock() -> Micros:
     """The time in microseconds since 1970 UTC."""
     return Micros(time.time_ns() // 1_000)
+
+
+CLAIMS: Claims = {"search": frozenset({"dissonance:read"})}
+"""What the services that call dissonance may claim with keys of their own (0112)."""
 
 
 class DissonanceApp:
@@ -143,6 +147,7 @@ class DissonanceApp:
             log=log,
         )
         self._idle = EndIdleSessions(feed, sessions, clock, self.background, log)
+        self.claims = CLAIMS
         self.registrations: Sequence[Registration] = (
             Registration(
                 dissonance_pb2.DESCRIPTOR.services_by_name["DissonanceService"],

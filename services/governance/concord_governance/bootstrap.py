@@ -18,7 +18,7 @@ from concord.governance.v1 import (
     proposal_pb2,
     proposal_pb2_grpc,
 )
-from concord_chassis.call.identity import TokenIssuer
+from concord_chassis.call.identity import Claims, TokenIssuer
 from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.observe.metrics import Metrics, Values
 from concord_chassis.server.background import Background
@@ -62,6 +62,11 @@ def system_clock() -> int:
     return time.time_ns() // 1_000
 
 
+CLAIMS: Claims = {"dissonance": frozenset({"governance:read", "proposals:write"})}
+"""What the services that call governance may claim with keys of their own: no key makes an operator
+or another key but by an operator's or administrator's (0112)."""
+
+
 class GovernanceApp:
     """The assembled service: its registrations, and its life from `start` to `close`."""
 
@@ -96,6 +101,7 @@ class GovernanceApp:
         access = AccessServicer(commands, self._spaces, self._keys)
         settlements = Settlements(commands, graph, self._execution)
         steps = ProposalServicer(commands, proposals, decisions, reads, settlements=settlements)
+        self.claims = CLAIMS
         self.registrations: Sequence[Registration] = (
             Registration(
                 proposal_pb2.DESCRIPTOR.services_by_name["ProposalService"],

@@ -21,9 +21,9 @@ from pydantic import (
     model_validator,
 )
 
-from concord_governance.domain.access import ListedKey, demand_allowed_scopes
+from concord_governance.domain.access import ListedKey, demand_allowed_scopes, demand_free_principal
 from concord_governance.domain.entries import Actor
-from concord_governance.domain.errors import KeyRefused
+from concord_governance.domain.errors import KeyRefused, ReservedName
 from concord_governance.domain.safeguards import Settings
 from concord_governance.usecases.proposals import PENDING_PER_PRINCIPAL
 
@@ -144,7 +144,8 @@ def read_keys(path: Path | None) -> dict[str, ListedKey]:
     for digest, entry in entries.items():
         try:
             demand_allowed_scopes(entry.scopes, entry.space, deleted=False)
-        except KeyRefused as error:
+            demand_free_principal(entry.principal)
+        except (KeyRefused, ReservedName) as error:
             who = f"the key of {entry.principal!r} in the space {entry.space!r}"
             raise _no_keys(path, f"{who} is refused ({error})") from None
         listed[digest] = ListedKey(

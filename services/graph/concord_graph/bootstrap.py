@@ -40,6 +40,7 @@ from concord.graph.v1 import (
     working_memory_pb2_grpc,
 )
 from concord_attestation.digest import action_digest
+from concord_chassis.call.identity import Claims
 from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.server.background import Background
 from concord_chassis.server.server import Registration
@@ -92,6 +93,21 @@ def system_clock() -> int:
     return time.time_ns() // 1_000
 
 
+CLAIMS: Claims = {
+    "search": frozenset({"confirm:write", "feed:all", "graph:read", "memory:read", "record:all"}),
+    "dissonance": frozenset(
+        {"conflict:write", "feed:all", "graph:read", "graph:write", "memory:read", "record:all"}
+    ),
+    "governance": frozenset(
+        {
+            *("confirm:write", "feed:all", "granted:write"),
+            *("governed:read", "governed:write", "graph:read"),
+        }
+    ),
+}
+"""What the services that call graph may claim with keys of their own (0112)."""
+
+
 class GraphApp:
     """Graph, assembled: services to register, and a life from start to close."""
 
@@ -121,6 +137,7 @@ class GraphApp:
         previews = Previews(store, clock)
         recalls = self._recalls = Recalls(store, clock)
         records = Records(store)
+        self.claims = CLAIMS
         self.registrations: Sequence[Registration] = (
             _registration(graph_pb2, graph_pb2_grpc, GraphServicer(commands, reader, actions)),
             _registration(

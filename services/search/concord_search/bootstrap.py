@@ -18,7 +18,7 @@ from concord.search.v1 import (
     suggestion_pb2,
     suggestion_pb2_grpc,
 )
-from concord_chassis.call.identity import TokenIssuer
+from concord_chassis.call.identity import Claims, TokenIssuer
 from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.observe.metrics import Metrics
 from concord_chassis.server.background import Background
@@ -75,6 +75,10 @@ def id_of_time(time: Micros) -> str:
     return str(UUID(int=(time // 1_000) << 80 | above << 64 | below))
 
 
+CLAIMS: Claims = {"dissonance": frozenset({"search:read"})}
+"""What the services that call search may claim with keys of their own (0112)."""
+
+
 class SearchApp:
     """The assembled service: its registrations, and its life from `start` to `close`."""
 
@@ -118,6 +122,7 @@ class SearchApp:
         feedback = Feedback(records, config.constitutive_weight)
         integrative = IntegrativeSearch(context, search, CheckStatements(judges), feedback)
         self._matching = Workers(1, "triggers")
+        self.claims = CLAIMS
         self.registrations: Sequence[Registration] = (
             Registration(
                 search_pb2.DESCRIPTOR.services_by_name["SearchService"],

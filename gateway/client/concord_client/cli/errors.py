@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from concord_client.cli.render.visible import visible
+from concord_attestation.visible import visible
+
 from concord_client.credentials import CredentialsError
 
 if TYPE_CHECKING:

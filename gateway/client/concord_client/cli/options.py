@@ -52,6 +52,14 @@ OriginOption = Annotated[
     list[Origin] | None,
     typer.Option(case_sensitive=False, help="Only memories of this origin; may be repeated."),
 ]
+WordsOriginOption = Annotated[
+    list[Origin] | None,
+    typer.Option(
+        "--words-of",
+        case_sensitive=False,
+        help="Only memories whose words now are of this origin; may be repeated.",
+    ),
+]
 PageTokenOption = Annotated[str, typer.Option(help="Go on after an earlier page.")]
 SurfacesWhenOption = Annotated[
     list[str] | None,

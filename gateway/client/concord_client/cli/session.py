@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from concord_attestation.visible import in_json
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
 from concord_client import credentials
 from concord_client.cli.errors import CommandError
 from concord_client.cli.render.page import show, text
-from concord_client.cli.render.visible import in_json
 from concord_client.credentials import Role
 
 if TYPE_CHECKING:

@@ -220,6 +220,7 @@ def list_(
     tag: str = "",
     domain: str = "",
     origins: Sequence[Origin] = (),
+    words_origins: Sequence[Origin] = (),
     session_id: str = "",
     properties: Mapping[str, object] | None = None,
     include_superseded: bool = False,
@@ -238,6 +239,9 @@ def list_(
             tag=tag,
             domain=domain,
             origins=[value_of(type_pb2.Origin, each, "origins") for each in origins],
+            words_origins=[
+                value_of(type_pb2.Origin, each, "words_origins") for each in words_origins
+            ],
             session_id=session_id,
             properties=struct(properties),
         ),

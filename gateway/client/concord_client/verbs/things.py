@@ -61,7 +61,8 @@ class Source:
 class Memory:
     """A version of a memory, which `etag` names.
 
-    `origin`: who wrote it: HUMAN, AGENT, TOOL, IMPORT, or "". `surfaces_when`: its triggers, see
+    `origin`: who wrote it: HUMAN, AGENT, TOOL, IMPORT, or ""; `words_origin`: the lowest of those
+    whose words stand now. `surfaces_when`: its triggers, see
     `add`. `forgotten` and `erased`: when it was, None if it was not; a forgotten memory can still
     be read by its id and restored, an erased one has no content.
     """
@@ -77,6 +78,7 @@ class Memory:
     sources: tuple[Source, ...]
     session_id: str
     origin: str
+    words_origin: str
     properties: Mapping[str, object] = field(hash=False)
     valid_from: datetime | None
     valid_until: datetime | None

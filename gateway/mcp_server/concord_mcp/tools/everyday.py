@@ -51,8 +51,7 @@ ADD_MEMORY = Tool(
     "add_memory",
     memory_pb2,
     "MemoryService.AddMemory",
-    "Use when you learn something to keep. To correct a memory, state it anew with `supersedes`; "
-    "its history keeps the old one.",
+    "Use when you learn something to keep. To correct a memory, state it anew with `supersedes`.",
     (
         Argument("content", "memory.content", required=True),
         Argument("supersedes", schema=IDS, put=_supersede, hint="ids it replaces"),
@@ -69,7 +68,7 @@ ADD_MEMORY = Tool(
         Argument(
             "surfaces_when",
             "memory.surfaces_when",
-            hint="when to surface unasked: file:GLOB, error:REGEX or words",
+            hint="surfaces it unasked: file:GLOB, error:REGEX or words",
         ),
     ),
     {
@@ -104,7 +103,7 @@ FOUND: Shape = {
     "why": "explanation.relevance_reason",
     "kind": "memory.kind",
     "sources": ("memory.sources", PROVENANCE),
-    "origin": "memory.origin",
+    "words": "memory.words_origin",
     "valid_from": "memory.supersession.effective_valid_from",
     "valid_until": "memory.supersession.effective_valid_until",
     "superseded": "memory.supersession.is_superseded",

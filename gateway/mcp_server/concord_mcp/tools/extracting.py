@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.graph.v1 import memory_pb2
+from concord_attestation.visible import quoted
 
 from concord_mcp.calls import Calls
 from concord_mcp.tool import Json
@@ -11,6 +12,8 @@ from concord_mcp.tool import Json
 _EXTRACT = "/concord.dissonance.v1.DissonanceService/ExtractFacts"
 _MOST = 10
 """Facts of a memory, as the contract says."""
+_MOST_CHARACTERS = 1_200
+"""Of a fact: two names and a relation of the greatest lengths."""
 
 
 async def state_facts(
@@ -52,5 +55,7 @@ def _outcome(found: pb.ExtractFactsResponse, taken: Sequence[Json]) -> str:
         "dropped": found.counts.dropped,
     }
     said = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    facts = "; ".join(f"{each.subject} {each.relation} {each.object}" for each in taken)
+    facts = "; ".join(
+        quoted(f"{each.subject} {each.relation} {each.object}", _MOST_CHARACTERS) for each in taken
+    )
     return f"Extraction: {outcome}{f' ({said})' if said else ''}.{f' {facts}.' if facts else ''}"

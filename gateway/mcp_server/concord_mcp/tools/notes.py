@@ -7,6 +7,7 @@ from concord.dissonance.v1 import dissonance_pb2
 from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
+from concord_attestation.visible import named, quoted
 
 from concord_mcp.arguments import instant
 from concord_mcp.calls import Calls
@@ -14,6 +15,8 @@ from concord_mcp.tool import Json
 
 GET_MEMORY = "/concord.graph.v1.MemoryService/GetMemory"
 _MOST_STATED = 10
+_MOST_CHARACTERS = 1_200
+"""Of a statement: two names and a relation of the greatest lengths."""
 _NEIGHBORS = "/concord.graph.v1.GraphService/QueryNeighbors"
 _SUGGEST = "/concord.dissonance.v1.DissonanceService/SuggestAmendments"
 
@@ -33,9 +36,10 @@ async def after_adding(
             memory_pb2.GetMemoryResponse,
         )
         if found.status == type_pb2.LOOKUP_STATUS_NOT_FOUND:
-            near = f" Similar: {', '.join(found.near_names)}." if found.near_names else ""
+            near = ", ".join(map(named, found.near_names))
+            near = f" Similar: {near}." if near else ""
             said.append(
-                f"There is no memory {target} yet: the link waits for one of this id.{near}"
+                f"There is no memory {named(target)} yet: the link waits for one of this id.{near}"
             )
     return [*said, *(await _amendments(calls, reply) if reply.created else ())]
 
@@ -48,8 +52,8 @@ async def _amendments(calls: Calls, reply: memory_pb2.AddMemoryResponse) -> Sequ
     )
     found = await calls.call(_SUGGEST, request, dissonance_pb2.SuggestAmendmentsResponse)
     return [
-        f"It may amend {each.older_id} ({each.change}). To say so, give it the line "
-        f'"Amends: [[memory:{each.older_id}]]" with update_memory.'
+        f"It may amend {named(each.older_id)} ({named(each.change)}). To say so, give it the line "
+        f"Amends: [[memory:{named(each.older_id)}]] with update_memory."
         for each in found.amendments
     ]
 
@@ -66,10 +70,15 @@ async def what_is_stated(
     if given.get("as_of"):
         request.as_of.valid_time.CopyFrom(instant(given["as_of"]))
     found = await calls.call(_NEIGHBORS, request, graph_pb2.QueryNeighborsResponse)
+    edges = (each.edge for each in found.neighbors)
     said = [
-        f"{each.edge.source.name or each.edge.source.id} {each.edge.relation} "
-        f"{each.edge.target.name or each.edge.target.id}."
-        for each in found.neighbors
+        quoted(
+            f"{each.source.name or each.source.id} {each.relation} "
+            f"{each.target.name or each.target.id}",
+            _MOST_CHARACTERS,
+        )
+        + "."
+        for each in edges
     ]
     return [*said, "query_neighbors has more."] if found.next_page_token else said
 
@@ -81,8 +90,8 @@ async def after_weighing(
     if reply.context_status == type_pb2.LOOKUP_STATUS_FOUND:
         return ()
     return [
-        f"There is no node {given['context_node']}: nothing constitutive stands at it. Look for "
-        "its name with get_node_by_name."
+        f"There is no node {quoted(given['context_node'])}: nothing constitutive stands at it. "
+        "Look for its name with get_node_by_name."
     ]
 
 
@@ -107,7 +116,7 @@ def _unrecorded(
     count = coverage.unrecorded
     if not count:
         return ()
-    counts = ", ".join(f"{each.rule} {each.found_count}" for each in rules)
+    counts = ", ".join(f"{named(each.rule)} {each.found_count}" for each in rules)
     return [
         f"{count} findings in texts were not recorded. Found by rule: {counts}. Ask your user; if "
         f"they are to be recorded, call again with max_text_findings={count}."

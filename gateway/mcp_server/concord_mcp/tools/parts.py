@@ -12,7 +12,7 @@ PROVENANCE: Shape = {
     "speaker": "speaker",
     "file": "file",
     "turn_ids": "turn_ids",
-    "trust": "trust",
+    "claims": "trust",
 }
 
 MEMORY: Shape = {
@@ -26,6 +26,7 @@ MEMORY: Shape = {
     "surfaces_when": "surfaces_when",
     "sources": ("sources", PROVENANCE),
     "origin": "origin",
+    "words": "words_origin",
     "valid_from": "valid_from",
     "valid_until": "valid_until",
     "created": "create_time",

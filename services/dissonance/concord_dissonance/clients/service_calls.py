@@ -31,7 +31,7 @@ class OwnCalls:
 
     def __init__(self, service: str, issuer: TokenIssuer, scopes: frozenset[str]) -> None:
         self._service, self._scopes = service, scopes
-        self._tokens = OwnTokens(issuer, PRINCIPAL)
+        self._tokens = OwnTokens(issuer, PRINCIPAL, service)
 
     def metadata(self, space: str) -> Metadata:
         """The metadata of a call about a space."""
@@ -57,7 +57,8 @@ class OwnCalls:
 
 def feed_token(issuer: TokenIssuer) -> RenewedToken:
     """Dissonance's own token for graph's feed, which is of no space."""
-    return RenewedToken(issuer, Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM", PRINCIPAL))
+    feed = Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM", PRINCIPAL)
+    return RenewedToken(issuer, feed, ["graph"])
 
 
 async def own(service: str, call: Awaitable[T]) -> T:

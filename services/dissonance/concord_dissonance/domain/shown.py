@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from concord_attestation.visible import FIELD_CHARACTERS, NAMED, cut, visible
+
 from concord_dissonance.domain.sides import Kind, Micros, Side
 
 
@@ -14,7 +16,7 @@ def shown(side: Side) -> dict[str, str]:
     }
     said = {"text": side.prose, "kind": side.kind.value}
     if side.speakers:
-        said["speaker"] = ", ".join(sorted(side.speakers))
+        said["speaker"] = _speakers(side)
     return said | {name: _at(time).isoformat() for name, time in times.items() if time is not None}
 
 
@@ -26,9 +28,14 @@ def as_sentence(side: Side) -> str:
     """
     kind = "" if side.kind is Kind.FACT else side.kind.value
     notes = ", ".join(filter(None, (kind, _when(side.valid_from, side.valid_until))))
-    speaker = ", ".join(sorted(side.speakers))
+    speaker = _speakers(side)
     head = f"{speaker} ({notes})" if speaker and notes else speaker or notes
-    return f"{head}: {side.prose.strip()}" if head else side.prose
+    return visible(f"{head}: {side.prose.strip()}" if head else side.prose)
+
+
+def _speakers(side: Side) -> str:
+    """Return who said a side, each name and their number bounded."""
+    return ", ".join(cut(each, FIELD_CHARACTERS) for each in sorted(side.speakers)[:NAMED])
 
 
 def _when(start: Micros | None, end: Micros | None) -> str:

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from concord_governance.domain.entries import Actor
-from concord_governance.domain.errors import KeyRefused
+from concord_governance.domain.errors import KeyRefused, LooksReserved, ReservedName
+from concord_governance.domain.look_alikes import (
+    OWN,
+    SERVICES,
+    is_like_a_service,
+    is_like_the_system_space,
+)
 
 SYSTEM_SPACE = "concord:system"
 """The reserved space of this installation's operators."""
@@ -23,7 +29,6 @@ OVERLAP_DAYS = 90
 
 SECRET_BYTES = 32
 _SPACE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_SERVICES = frozenset({"dissonance", "gateway", "governance", "graph", "search"})
 
 
 class Scope(enum.IntEnum):
@@ -198,13 +203,30 @@ def scopes_of(words: Collection[str]) -> tuple[Sequence[Scope], Sequence[str]]:
 
 
 def is_space_name(name: str) -> bool:
-    """Return whether a space can be made under this name; the reserved space cannot."""
+    """Return whether a space can have this name; the reserved space alone has another."""
     return _SPACE_NAME.fullmatch(name) is not None
 
 
-def is_reserved_principal(name: str) -> bool:
-    """Return whether a principal's name is a service's, or begins with "concord:" in any case."""
-    return name.lower() in _SERVICES or name.lower().startswith("concord:")
+def demand_free_space_name(name: str) -> None:
+    """Demand that a new space's name does not look like that of the reserved space.
+
+    Raises:
+        ReservedName: it does.
+    """
+    if is_like_the_system_space(name):
+        raise LooksReserved("space", f"looks like {SYSTEM_SPACE}")
+
+
+def demand_free_principal(name: str) -> None:
+    """Demand that a principal is named neither like a service nor "concord:...", nor alike.
+
+    Raises:
+        ReservedName: it is.
+    """
+    if name.lower() in SERVICES or name.lower().startswith(f"{OWN}:"):
+        raise ReservedName("principal", "is one of Concord's own")
+    if is_like_a_service(name):
+        raise LooksReserved("principal", "looks like one of Concord's own")
 
 
 def is_operator(space: str, permissions: Collection[str]) -> bool:

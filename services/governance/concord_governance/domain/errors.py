@@ -268,15 +268,21 @@ class PermissionMissing(AccessRefused):
 
 
 class ReservedName(AccessRefused):
-    """The name of a key's principal is reserved for Concord."""
+    """The name of a key's principal, or of a space, is reserved for Concord."""
 
     code = "INVALID_ARGUMENT"
     reason = "ERROR_REASON_RESERVED_NAME"
     message = "This name is one of Concord's own."
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, field: str, why: str) -> None:
         super().__init__(why)
-        self.violations = (("principal", why),)
+        self.violations = ((field, why),)
+
+
+class LooksReserved(ReservedName):
+    """People would take the name for a reserved one."""
+
+    message = "This name looks like one of Concord's own."
 
 
 class FieldInvalid(AccessRefused):

@@ -20,9 +20,9 @@ from concord_governance.domain.access import (
     Origin,
     Space,
     demand_allowed_scopes,
+    demand_free_principal,
     demand_may_manage_keys,
     digest_of,
-    is_reserved_principal,
     may_manage_keys,
     new_secret,
 )
@@ -31,7 +31,6 @@ from concord_governance.domain.errors import (
     FieldInvalid,
     GovernanceError,
     KeyNotFound,
-    ReservedName,
     SpaceNotFound,
 )
 from concord_governance.domain.proposals import DAY, Json
@@ -105,8 +104,7 @@ class ApiKeys:
         about = {name: value for name, value in about.items() if value}
         async with self._commands.recording_refusals(request, **about):
             demand_may_manage_keys(space, caller.space, caller.permissions)
-            if is_reserved_principal(draft.principal):
-                raise ReservedName("is one of Concord's own")
+            demand_free_principal(draft.principal)
             key_id, is_new = await self._commands.once(request, space, work)
         key = await self._ledger.read(SYSTEM_SPACE, lambda tx: tx.key_of_id(key_id))
         if key is None:

@@ -322,7 +322,7 @@ class Proposals:
             proposer=caller.principal,
             trigger=draft.trigger,
             session_id=draft.session_id,
-            origin=caller.origin if "add_memory" in draft.action else "",
+            origin=caller.origin if _WORDED & draft.action.keys() else "",
             kind=kind,
             level=Level.BILATERAL if both else Level.AGENT,
             action=draft.action,
@@ -340,6 +340,10 @@ class Proposals:
         )
         canonical = rfc8785.dumps(as_json(blank))
         return replace(blank, canonical=canonical, digest=sha256(canonical).hexdigest())
+
+
+_WORDED = frozenset({"add_memory", "update_memory"})
+"""The actions that write a memory's words: those are the proposer's (0064, 0112)."""
 
 
 def _next_revision_draft(proposal: Proposal, draft: ProposalDraft) -> ProposalDraft:

@@ -17,6 +17,7 @@ from concord_governance.domain.access import (
     MOST_SPACES,
     SYSTEM_SPACE,
     Space,
+    demand_free_space_name,
     demand_operator,
     digest_of,
     is_space_name,
@@ -83,6 +84,7 @@ class Spaces:
 
         async with self._commands.recording_refusals(request, space=name):
             demand_operator(request.space, request.caller.permissions)
+            demand_free_space_name(name)
             await self._commands.once(request, SYSTEM_SPACE, work)
         space = await self._space(name)
         if space.delete_time is not None:

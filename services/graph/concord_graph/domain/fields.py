@@ -25,7 +25,7 @@ _LEFT: Mapping[type, frozenset[str]] = {
     ),
     Memory: frozenset(
         {"memory_kind", "session_id", "turn_order", "edge_type", "valid_from", "valid_until"}
-        | {"origin", "id_stated", "erase_time"}
+        | {"origin", "words_origin", "id_stated", "erase_time"}
     ),
     Entry: frozenset({"kind", "body", "session_id", "shelf", "rank", "erase_time"}),
 }

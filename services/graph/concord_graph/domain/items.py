@@ -266,6 +266,9 @@ class MemoryStatement:
 class Memory(MemoryStatement):
     """A text with metadata. `id_stated` says that the caller chose the id.
 
+    `origin` is its first writer's; `words_origin` the lowest of those whose words stand now, where
+    it is another one (`whose_words`: in any case).
+
     `turn_order` is a turn's place in its session's dialogue, from 1; 0 when it has none.
     `erase_time` (µs) is when its content was erased, in every revision; 0 = never.
     """
@@ -275,6 +278,7 @@ class Memory(MemoryStatement):
     concepts_stated: bool = False
     edge_type: EdgeType = EdgeType.DESCRIPTIVE
     origin: MemoryOrigin = MemoryOrigin.UNSPECIFIED
+    words_origin: MemoryOrigin = MemoryOrigin.UNSPECIFIED
     turn_order: int = 0
     create_time: int = 0
     deleted: bool = False
@@ -287,6 +291,11 @@ class Memory(MemoryStatement):
     def effective_from(self) -> int:
         """From when it holds."""
         return self.create_time if self.valid_from is None else self.valid_from
+
+    @property
+    def whose_words(self) -> MemoryOrigin:
+        """The lowest origin of those whose words stand now (`domain.origins`)."""
+        return self.words_origin or self.origin
 
     def is_by(self, sources: tuple[Source, ...]) -> bool:
         """Whether it names all of these sources; if they are none, whether it names none."""

@@ -213,6 +213,7 @@ class MemoryFilter:
     session_id: str = ""
     properties: Mapping[str, object] = field(default_factory=dict)
     origins: tuple[MemoryOrigin, ...] = ()
+    words_origins: tuple[MemoryOrigin, ...] = ()
     include_superseded: bool = False
     at_any_time: bool = False
 

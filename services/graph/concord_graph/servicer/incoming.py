@@ -224,6 +224,7 @@ def memory_filter(request: memory_pb2.ListMemoriesRequest) -> MemoryFilter:
         session_id=filter_.session_id,
         properties=_scalars(_composed(plain(filter_.properties))),
         origins=tuple(MemoryOrigin(value) for value in filter_.origins if value),
+        words_origins=tuple(MemoryOrigin(value) for value in filter_.words_origins if value),
         include_superseded=request.include_superseded,
     )
 

@@ -28,6 +28,7 @@ from concord_graph.domain.items import (
     Source,
     is_erased,
 )
+from concord_graph.domain.origins import trust_of
 from concord_graph.domain.sessions import Session
 from concord_graph.domain.supersession import Supersession
 from concord_graph.ports import Change, Result
@@ -180,6 +181,7 @@ def bare_memory(item: Memory) -> type_pb2.Memory:
         etag=etag(item),
         forget_time=stamp(item.revision.record_from) if item.deleted else None,
         erase_time=stamp(item.erase_time) if item.erase_time else None,
+        trust=int(trust_of(item)),  # type: ignore[arg-type] # numbers are the contract's
         **{name: convert(getattr(item, field)) for name, field, convert in _SHOWN},
     )
     if item.properties:
@@ -226,7 +228,7 @@ _OF_TYPE: Mapping[Any, Callable[[Any], Any]] = {
 _SHOWN: list[tuple[str, str, Callable[[Any], Any]]] = [
     (
         wire_name(field.name),
-        field.name,
+        "whose_words" if field.name == "words_origin" else field.name,
         _stamp_of if field.is_time else _OF_TYPE.get(field.type, _as_it_is),
     )
     for field in own_fields(Memory)

@@ -222,3 +222,63 @@ def test_a_secret_follows_from_a_text_and_the_key_alone() -> None:
 
     assert issuer.secret_of("a") == TokenIssuer(KEY, "other name").secret_of("a")
     assert len({issuer.secret_of("a"), issuer.secret_of("b"), strangers.secret_of("a")}) == 3
+
+
+OWN = Caller("space-a", "search", frozenset({"x:read"}), "SYSTEM")
+"""A service, by a token of its own."""
+
+
+def _as_service(clock: Clock, name: str = "search") -> TokenIssuer:
+    return TokenIssuer(KEY, name, now=clock)
+
+
+def _of_graph(clock: Clock) -> TokenVerifier:
+    keys = dict.fromkeys(("search", "search-2", "gateway"), KEY.public_key())
+    claims = {"search": frozenset({"x:read", "y:read"})}
+    return TokenVerifier(keys, service="graph", claims=claims, now=clock)
+
+
+@pytest.mark.parametrize("name", ["search", "search-2"])
+def test_a_service_speaks_for_itself_where_it_says(clock: Clock, name: str) -> None:
+    """W7 0112 A service's token names its audience; a replica speaks for the service, too."""
+    verifier, issuer = _of_graph(clock), _as_service(clock, name)
+
+    assert verifier.verify(issuer.mint(OWN, audience=["graph"])) == OWN
+    assert verifier.verify(issuer.mint(replace(OWN, principal=name), audience=["graph"]))
+    for who, audience in (
+        (OWN, []),
+        (OWN, ["governance"]),
+        (replace(OWN, scopes=frozenset({"x:read", "x:write"})), ["graph"]),
+        (replace(OWN, principal="anna"), ["graph"]),
+        (replace(OWN, kind="HUMAN"), ["graph"]),
+    ):
+        token = issuer.mint(who, audience=audience)
+        assert _reason(_of_graph(clock), token) == "ERROR_REASON_CREDENTIAL_INVALID"
+
+
+def test_a_gateway_speaks_for_callers(clock: Clock) -> None:
+    """W7 0112 With any permission, where it says; anywhere if it does not."""
+    issuer = _as_service(clock, "gateway")
+
+    assert _of_graph(clock).verify(issuer.mint(ANNA)) == ANNA
+    assert _of_graph(clock).verify(issuer.mint(ANNA, audience=["graph", "search"])) == ANNA
+    other = issuer.mint(ANNA, audience=["search"])
+    assert _reason(_of_graph(clock), other) == "ERROR_REASON_CREDENTIAL_INVALID"
+
+
+@pytest.mark.parametrize(
+    ("guard", "who", "audience"),
+    [
+        ("_demand_audience", OWN, "governance"),
+        ("_demand_allowed", replace(OWN, scopes=frozenset({"x:write"})), "graph"),
+    ],
+)
+def test_only_the_guards_refuse_it(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, guard: str, who: Caller, audience: str
+) -> None:
+    """W7 0112 Without either guard the same token is taken."""
+    token = _as_service(clock).mint(who, audience=[audience])
+    assert _reason(_of_graph(clock), token)
+
+    monkeypatch.setattr(TokenVerifier, guard, lambda *_: None)
+    assert _of_graph(clock).verify(token) == who

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import openai
+from concord_attestation.visible import in_json, visible
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from concord_models.answer_text import read_answer
@@ -35,9 +36,14 @@ class Question(Generic[Shape]):
     most_tokens: int
     """The most tokens of the answer."""
 
+    def content(self) -> str:
+        """Return the data as the model sees them: as JSON in which hidden characters are JSON's
+        own escapes, so that a model sees what it is given, and quotes it exactly."""
+        return in_json(json.dumps(self.data, ensure_ascii=False))
+
     def tokens(self) -> int:
         """Return an estimate of the most tokens that question and answer take."""
-        asked = len(self.prompt) + len(json.dumps(self.data, ensure_ascii=False))
+        asked = len(self.prompt) + len(self.content())
         return asked // CHARACTERS_A_TOKEN + self.most_tokens
 
 
@@ -150,10 +156,9 @@ class _Talk(Generic[Shape, T]):
     def __init__(self, question: Question[Shape], check: Callable[[Shape], T]) -> None:
         self._question, self._check = question, check
         self._calls = self._tokens = 0
-        data = json.dumps(question.data, ensure_ascii=False)
         self.messages: list[Any] = [
             {"role": "system", "content": question.prompt},
-            {"role": "user", "content": data},
+            {"role": "user", "content": question.content()},
         ]
 
     def read(self, body: bytes) -> Answer[T]:
@@ -169,8 +174,8 @@ class _Talk(Generic[Shape, T]):
         except BadReply as bad:
             bad.is_final = bad.is_final or len(self.messages) > _ASKED_ONCE
             self.messages += [
-                {"role": "assistant", "content": content},
-                {"role": "user", "content": f"{_REPAIR}\n\n{bad.hint}"},
+                {"role": "assistant", "content": visible(content)},
+                {"role": "user", "content": f"{_REPAIR}\n\n{visible(bad.hint)}"},
             ]
             raise
         return Answer(value, self._tokens, self._calls)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from concord_attestation.visible import named, quoted
+
 from concord_search.domain.instants import DAY, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState, parent_domain
 from concord_search.domain.ranking import Breakdown, SignalPart
@@ -95,11 +97,13 @@ def _temporal(_: SignalPart, context: Context) -> str:
 
 
 def _session(part: SignalPart, context: Context) -> str:
-    return f"the best of its session {context.memory.session_id} match, {part.score:.2f} of 1"
+    return (
+        f"the best of its session {named(context.memory.session_id)} match, {part.score:.2f} of 1"
+    )
 
 
 def _speaker(part: SignalPart, context: Context) -> str:
-    speaker = context.memory.speaker or "who said it"
+    speaker = quoted(context.memory.speaker) if context.memory.speaker else "who said it"
     return f"{speaker} is asked about" if part.score else "the query does not name who said it"
 
 
@@ -113,7 +117,7 @@ def _words(part: SignalPart, context: Context) -> str:
     if part.score <= 0.0:
         return "shares no searched word"
     said = f"holds {part.score:.0%} of the query's words, by weight"
-    return f"{said}; it states {' '.join(context.stated)}" if context.stated else said
+    return f"{said}; it states {quoted(' '.join(context.stated))}" if context.stated else said
 
 
 def _head(_: SignalPart, context: Context) -> str:

@@ -46,6 +46,7 @@ class MemoryFilter:
     edge_types: tuple[int, ...] = ()
     importances: tuple[int, ...] = ()
     origins: tuple[int, ...] = ()
+    words_origins: tuple[int, ...] = ()
     created_since: Micros | None = None
     created_before: Micros | None = None
     valid_since: Micros | None = None
@@ -162,13 +163,13 @@ def _words_match(wanted: MemoryFilter, state: MemoryState) -> bool:
 
 
 def _numbers_match(wanted: MemoryFilter, state: MemoryState) -> bool:
-    trust = max((origin.trust for origin in state.origins), default=0)
     return (
         (not wanted.kinds or state.kind in wanted.kinds)
         and (not wanted.edge_types or state.edge_type in wanted.edge_types)
         and (not wanted.importances or state.importance in wanted.importances)
         and (not wanted.origins or state.origin in wanted.origins)
-        and trust >= wanted.min_trust
+        and (not wanted.words_origins or state.words_origin in wanted.words_origins)
+        and state.trust >= wanted.min_trust
     )
 
 

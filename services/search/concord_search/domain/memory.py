@@ -33,7 +33,7 @@ _TALK = {0: Talk.OF_PEOPLE, 1: Talk.OF_USER, 5: Talk.OF_PEOPLE}
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """One source of a memory. `trust` is 1 (doubtful) to 3 (verified)."""
+    """One source of a memory. `trust` is what its writer claims: 1 (doubtful) to 3 (verified)."""
 
     speaker: str
     file: str
@@ -44,11 +44,11 @@ class Origin:
 class MemoryState:
     """A memory's state from one change to the next.
 
-    `kind`, `edge_type`, `importance`, `role` and `origin` are the contract's enum values; times are
-    microseconds. `valid_from`: the effective one; `stated_until` and `superseded_from` are `NEVER`
-    when open. `predecessors`: the number of live items that it replaces; `heads`: the ids of its
-    chain's heads; `properties`: those with a plain value, as `property_of` writes them; `facts`:
-    the typed ones that it states.
+    `kind`, `edge_type`, `importance`, `role` and both origins are the contract's enum values; times
+    are microseconds. `valid_from`: the effective one; `stated_until` and `superseded_from` are
+    `NEVER` when open. `predecessors`: the number of live items that it replaces; `heads`: the ids
+    of its chain's heads; `properties`: those with a plain value, as `property_of` writes them;
+    `facts`: the typed ones that it states.
     """
 
     id: str
@@ -78,6 +78,9 @@ class MemoryState:
     """Whether it is an edge: its content is a sentence, and it has no kind."""
     role: int = 0
     origin: int = 0
+    words_origin: int = 0
+    trust: int = 0
+    """What the server established: 1 (doubtful) to 3 (verified); 0 of a graph that says nothing."""
     facts: tuple[Triple, ...] = ()
     amendments: tuple[str, ...] = ()
     """The ids of what amends it."""

@@ -1,4 +1,8 @@
-"""The provenance of results in words, and results as one text for a prompt (W8)."""
+"""The provenance of results in words, and results as one text for a prompt (W8).
+
+What the server says stands in its own words, before what callers said: that is quoted and cut, and
+no character of it can end the quotation, the line or the text.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from typing import cast
 
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
+from concord_attestation.visible import NAMED, cut, named, quoted, visible
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_search.ports.graph import Hydrated, Statement
@@ -15,6 +20,9 @@ from concord_search.usecases.companions import Companions
 from concord_search.usecases.paths import FactPath
 
 SHOWN_CHARACTERS = 2_000
+"""Most characters that are shown of a content."""
+FACT_CHARACTERS = 1_200
+"""Most characters of a fact: two names and a relation of the greatest lengths."""
 BREAK = "\n\n"
 
 TOKEN_BYTES = 3
@@ -26,11 +34,23 @@ _WRITTEN = {
     type_pb2.ORIGIN_TOOL: "written by a tool",
     type_pb2.ORIGIN_IMPORT: "imported",
 }
+_WHOSE = {
+    type_pb2.ORIGIN_HUMAN: "a person",
+    type_pb2.ORIGIN_AGENT: "an agent",
+    type_pb2.ORIGIN_TOOL: "a tool",
+    type_pb2.ORIGIN_IMPORT: "an import",
+}
+_LOW = frozenset({type_pb2.ORIGIN_TOOL, type_pb2.ORIGIN_IMPORT})
+_CLAIMED = {
+    type_pb2.TRUST_LEVEL_DOUBTFUL: "doubtful",
+    type_pb2.TRUST_LEVEL_VERIFIED: "verified",
+}
+"""What a writer claims of a source beyond that somebody said so."""
 
 
 def provenance(memory: type_pb2.Memory) -> str:
-    """A memory's kind, time and sources in one line, even if a source's name has line breaks."""
-    return " ".join("; ".join(_parts(memory)).split())
+    """A memory's kind, time and writer, then what its writer claims of it, in one line."""
+    return "; ".join(_parts(memory))
 
 
 def provenance_of_edge(edge: type_pb2.Edge) -> str:
@@ -48,20 +68,42 @@ def context(results: Iterable[search_pb2.SearchResult]) -> str:
 def _parts(memory: type_pb2.Memory) -> Iterator[str]:
     yield type_pb2.MemoryKind.Name(memory.kind).removeprefix("MEMORY_KIND_").lower()
     yield _held(memory.supersession)
+    yield from _writers(memory)
     sources = list(memory.sources)
     for word, names in (
-        ("said by", [each.speaker for each in sources]),
-        ("from", [each.file for each in sources]),
-        ("from turns", [turn for each in sources for turn in each.turn_ids]),
-        ("drawn from", [f"memory:{i}" for each in sources for i in each.memory_ids]),
+        ("said by", [quoted(each.speaker) for each in sources if each.speaker]),
+        ("from", [quoted(each.file) for each in sources if each.file]),
+        ("from turns", [named(turn) for each in sources for turn in each.turn_ids]),
+        ("drawn from", [f"memory:{named(i)}" for each in sources for i in each.memory_ids]),
+        ("claims to be", [_CLAIMED[each.trust] for each in sources if each.trust in _CLAIMED]),
     ):
-        if named := list(dict.fromkeys(filter(None, names))):
-            yield f"{word} {', '.join(named)}"
+        if names:
+            yield f"{word} {_listed(names)}"
     if memory.session_id:
         place = f"turn {memory.turn_order} of" if memory.turn_order else "in"
-        yield f"{place} session {memory.session_id}"
+        yield f"{place} session {named(memory.session_id)}"
+
+
+def _writers(memory: type_pb2.Memory) -> Iterator[str]:
+    """Who wrote it first, and whose words stand now if they are another's."""
     if memory.origin in _WRITTEN:
         yield _WRITTEN[memory.origin]
+    if memory.words_origin in {memory.origin, type_pb2.ORIGIN_UNSPECIFIED}:
+        return
+    whose = _WHOSE[memory.words_origin]
+    if memory.words_origin < memory.origin:
+        yield f"said by {whose}, too"
+    elif any(each.memory_ids for each in memory.sources):
+        yield f"drawn from the words of {whose}"
+    else:
+        yield f"reworded by {whose}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    """The first of the names, and how many there are beside them."""
+    once = list(dict.fromkeys(names))
+    more = f" and {len(once) - NAMED} more" if len(once) > NAMED else ""
+    return ", ".join(once[:NAMED]) + more
 
 
 def _held(span: type_pb2.Supersession) -> str:
@@ -151,20 +193,21 @@ def _beside(
         yield item.state.id, f"{head}\n({part}: memory:{hit})\n{rest}"
     for each in companions.facts:
         stated = ", ".join(f"memory:{name}" for name in each.memory_ids)
-        named = " ".join(" ".join(each.fact).split())
+        fact = quoted(" ".join(each.fact), FACT_CHARACTERS)
         yield (
             each.edge_id,
-            f"[edge:{each.edge_id}] also {named}" + (f"; {stated}" if stated else ""),
+            f"[edge:{each.edge_id}] also {fact}" + (f"; {stated}" if stated else ""),
         )
 
 
 def _in_short(memory: type_pb2.Memory) -> str:
-    """When a memory held, who said it, and that it was imported or written by a tool."""
-    names = dict.fromkeys(each.speaker for each in memory.sources if each.speaker)
-    said = [_held(memory.supersession).removeprefix("since "), *names]
-    if memory.origin in {type_pb2.ORIGIN_TOOL, type_pb2.ORIGIN_IMPORT}:
-        said.append(_WRITTEN[memory.origin])
-    return " ".join("; ".join(said).split())
+    """When a memory held, that a tool or an import had its words, and who said it."""
+    said = [_held(memory.supersession).removeprefix("since ")]
+    if {memory.origin, memory.words_origin} & _LOW:
+        said += _writers(memory)
+    if names := [quoted(each.speaker) for each in memory.sources if each.speaker]:
+        said.append(_listed(names))
+    return "; ".join(said)
 
 
 def _id(result: search_pb2.SearchResult) -> str:
@@ -208,7 +251,6 @@ def _told(memory: type_pb2.Memory, source: str, notes: Sequence[str] = ()) -> It
     yield f"[memory:{memory.id}] {source}"
     yield from _replaced(memory.supersession, "memory")
     yield from notes
-    content = memory.content.strip()
-    cut = "…" if len(content) > SHOWN_CHARACTERS else ""
-    for line in (content[:SHOWN_CHARACTERS] + cut).splitlines():
+    content = cut(memory.content.strip(), SHOWN_CHARACTERS)
+    for line in visible(content.replace("\r\n", "\n")).split("\n"):
         yield f"  {line}"

@@ -41,6 +41,8 @@ said = some.fixed_dictionaries(
         "edge_type": some.integers(1, 2),
         "importance": some.integers(1, 3),
         "origin": some.integers(0, 4),
+        "words_origin": some.integers(0, 4),
+        "trust": some.integers(0, 3),
         "concepts": some.lists(some.sampled_from(CONCEPTS), unique=True).map(tuple),
         "domain": some.sampled_from(DOMAINS),
         "category": some.sampled_from(("", "x", "y")),
@@ -70,6 +72,7 @@ plain_filter = some.builds(
     edge_types=some.sampled_from(((), (), (1,), (2,), (1, 2))),
     importances=some.sampled_from(((), (), (1, 2), (3,))),
     origins=some.sampled_from(((), (), (), (1, 2), (4,))),
+    words_origins=some.sampled_from(((), (), (), (1, 2), (3,))),
     created_since=maybe_instant,
     created_before=some.none(),
     valid_since=some.none() | some.none() | instant,
@@ -145,7 +148,9 @@ async def _compare(index: Index, states: list[MemoryState], filters: list[Memory
         (MemoryFilter(domain="wor"), set()),
         (MemoryFilter(source="Ann"), {"pay"}),
         (MemoryFilter(source="notes.md"), {"pay"}),
-        (MemoryFilter(min_trust=2), {"pay"}),
+        (MemoryFilter(min_trust=2), {"pay", "shop"}),
+        (MemoryFilter(min_trust=3), {"shop"}),
+        (MemoryFilter(words_origins=(1, 4)), {"shop"}),
         (MemoryFilter(none_of=(MemoryFilter(domain="work"),)), {"shop"}),
         (MemoryFilter(node="n", about=frozenset({"pay", "else"})), {"pay"}),
         (MemoryFilter(node="n", about=frozenset()), set()),
@@ -158,11 +163,14 @@ async def _compare(index: Index, states: list[MemoryState], filters: list[Memory
 async def test_filters_read_as_they_are_written(
     lab: Lab, wanted: MemoryFilter, expected: set[str]
 ) -> None:
-    """S2 a domain stands for those below it, a source for speaker or file, trust for at least."""
+    """S2 a domain stands for those below it, a source for speaker or file, trust for at least what
+    the server established: what Ann's source claims raises nothing."""
     states = [
-        plain_state("pay", 1, domain="work.hr.pay", origins=(Origin("Ann", "notes.md", 2),)),
-        plain_state("work", 2, domain="work", origins=(Origin("Bob", "", 1),)),
-        plain_state("shop", 3, domain="workshop", tags=("t",)),
+        plain_state(
+            "pay", 1, domain="work.hr.pay", origins=(Origin("Ann", "notes.md", 3),), trust=2
+        ),
+        plain_state("work", 2, domain="work", origins=(Origin("Bob", "", 1),), trust=1),
+        plain_state("shop", 3, domain="workshop", tags=("t",), trust=3, words_origin=1),
     ]
     await lab.write(*states)
 

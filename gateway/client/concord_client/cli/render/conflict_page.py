@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from concord.dissonance.v1 import dissonance_pb2
 from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
+from concord_attestation.visible import named, quoted
 from rich.console import RenderableType
 
 from concord_client.cli.render.page import (
@@ -174,10 +175,13 @@ def _side(side: conflict_pb2.ConflictSide, conflict: conflict_pb2.Conflict) -> l
     title = "Earlier" if side.id == conflict.older_id else "Side"
     held = side.supersession
     until = when(held.effective_valid_until) if held.HasField("effective_valid_until") else "open"
-    named = {
+    names = {
         name
         for source in side.sources
-        for name in (source.speaker, source.file, *(f"memory:{i}" for i in source.memory_ids))
+        for name in (
+            *(quoted(each) for each in (source.speaker, source.file) if each),
+            *(f"memory:{named(i)}" for i in source.memory_ids),
+        )
     }
     pairs = [
         ("id", f"{word(type_pb2.ItemKind, side.kind)}:{side.id}"),
@@ -185,7 +189,7 @@ def _side(side: conflict_pb2.ConflictSide, conflict: conflict_pb2.Conflict) -> l
         ("is", "superseded" if held.is_superseded else ""),
         ("gone", "deleted, forgotten or erased" if side.is_deleted else ""),
         ("defines", "the agent" if side.edge_type == type_pb2.EDGE_TYPE_CONSTITUTIVE else ""),
-        ("says so", ", ".join(sorted(named - {""}))),
+        ("says so", ", ".join(sorted(names))),
     ]
     other = conflict.second if side.id == conflict.first.id else conflict.first
     return [text(title, "bold"), _marked(side, _words_of(other)), fields(pairs)]

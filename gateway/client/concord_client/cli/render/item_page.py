@@ -1,6 +1,7 @@
 """Renders one item."""
 
 from concord.type.v1 import type_pb2
+from concord_attestation.visible import quoted
 from google.protobuf.json_format import MessageToJson
 from google.protobuf.struct_pb2 import Struct
 from rich.console import RenderableType
@@ -26,9 +27,10 @@ def of_memory(memory: type_pb2.Memory) -> list[RenderableType]:
         ("facts", "; ".join(map(_fact, memory.facts))),
         (
             "sources",
-            ", ".join(filter(None, (each.speaker or each.file for each in memory.sources))),
+            ", ".join(filter(None, map(source, memory.sources))),
         ),
         ("origin", word(type_pb2.Origin, memory.origin) if memory.origin else ""),
+        ("words of", _whose_words(memory)),
         ("derived from", ", ".join(i for each in memory.sources for i in each.memory_ids)),
         ("properties", _json(memory.properties) if memory.properties.fields else ""),
         ("external id", memory.external_id),
@@ -85,6 +87,22 @@ def of_edge(edge: type_pb2.Edge) -> list[RenderableType]:
         ("etag", edge.etag),
     ]
     return [fields(pairs)]
+
+
+def _whose_words(memory: type_pb2.Memory) -> str:
+    """Whose words stand now, if they are not its first writer's."""
+    if memory.words_origin in {memory.origin, type_pb2.ORIGIN_UNSPECIFIED}:
+        return ""
+    return word(type_pb2.Origin, memory.words_origin)
+
+
+def source(stated: type_pb2.Source) -> str:
+    """Who said it or where it is from, in quotes, and what its writer claims of it."""
+    name = stated.speaker or stated.file
+    if stated.trust in {type_pb2.TRUST_LEVEL_UNSPECIFIED, type_pb2.TRUST_LEVEL_REPORTED}:
+        return quoted(name) if name else ""
+    claim = f"claims to be {word(type_pb2.TrustLevel, stated.trust)}"
+    return f"{quoted(name)} ({claim})" if name else claim
 
 
 def amended(supersession: type_pb2.Supersession) -> str:

@@ -16,6 +16,7 @@ SYSTEM = ("SYSTEM", "")
 GOVERNANCE = ("SYSTEM", "governance")
 """Actor and principal of a governed write, which governance requests from graph."""
 NO_ITEM = {"id": "", "kind": 0}
+NO_PROPOSAL = {"id": "", "revision": 0}
 
 _REFUSALS = frozenset({"FRAMING_VIOLATION", "SAFEGUARD_VIOLATION", "CONSENT_REFUSED"})
 _BLOCKED = _REFUSALS | {"WRITE_ATTEMPT", "DELETE_ATTEMPT", "SMF_FAIL"}
@@ -24,7 +25,8 @@ _BY_SYSTEM = frozenset(
 )
 _MADE = frozenset({"SMF_PROPOSE", "SMF_REVISE"})
 _COMMANDS = frozenset({"KEY_CREATE", "KEY_REVOKE", "SPACE_CREATE", "SPACE_DELETE"})
-"""An operator's commands, allowed or refused: none of their fields is signed (`access_rules`)."""
+"""An operator's commands, allowed or refused: what they did is signed by nobody and believed,
+but for its order (`access_rules`); they are about no item and no proposal."""
 _REASON = re.compile(r"ERROR_REASON_[A-Z_]+")
 
 
@@ -38,6 +40,8 @@ class EntryRules:
         """Demand the field values that follow from the action; other rules judge the action."""
         state, action = self._state, leaf["action"]
         if action in _COMMANDS:
+            state.demand("item", (leaf["item"], leaf["proposal"]) == (NO_ITEM, NO_PROPOSAL))
+            state.demand("reason", leaf["blocked"] or leaf["reason"] == "")
             return
         state.demand("blocked", leaf["blocked"] == (action in _BLOCKED))
         if action in _BY_SYSTEM:

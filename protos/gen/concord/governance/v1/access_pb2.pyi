@@ -410,7 +410,8 @@ class CreateKeyRequest(_message.Message):
     space: _builtins.str
     """The space; empty = the caller's. Keys of a deleted space carry READ alone."""
     principal: _builtins.str
-    """Its principal. RESERVED_NAME for Concord's own services and names that begin with "concord:".
+    """Its principal. RESERVED_NAME for Concord's own services, names that begin with "concord:", and
+    names that look like one of these.
     Empty only with `replaces`.
     """
     kind: _type_pb2.PrincipalKind.ValueType

@@ -856,6 +856,7 @@ class MemoryFilter(_message.Message):
     SESSION_ID_FIELD_NUMBER: _builtins.int
     PROPERTIES_FIELD_NUMBER: _builtins.int
     ORIGINS_FIELD_NUMBER: _builtins.int
+    WORDS_ORIGINS_FIELD_NUMBER: _builtins.int
     tag: _builtins.str
     """Only memories with this tag."""
     domain: _builtins.str
@@ -876,6 +877,10 @@ class MemoryFilter(_message.Message):
     def origins(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.Origin.ValueType]:
         """Only memories of these origins; empty = all."""
 
+    @_builtins.property
+    def words_origins(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.Origin.ValueType]:
+        """Only memories whose words are of these origins; empty = all."""
+
     def __init__(
         self,
         *,
@@ -886,10 +891,11 @@ class MemoryFilter(_message.Message):
         session_id: _builtins.str = ...,
         properties: _struct_pb2.Struct | None = ...,
         origins: _abc.Iterable[_type_pb2.Origin.ValueType] | None = ...,
+        words_origins: _abc.Iterable[_type_pb2.Origin.ValueType] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["properties", b"properties"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["domain", b"domain", "edge_type", b"edge_type", "kinds", b"kinds", "origins", b"origins", "properties", b"properties", "session_id", b"session_id", "tag", b"tag"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["domain", b"domain", "edge_type", b"edge_type", "kinds", b"kinds", "origins", b"origins", "properties", b"properties", "session_id", b"session_id", "tag", b"tag", "words_origins", b"words_origins"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -388,13 +388,14 @@ class SearchFilter(_message.Message):
     NONE_OF_FIELD_NUMBER: _builtins.int
     PROPERTIES_FIELD_NUMBER: _builtins.int
     ORIGINS_FIELD_NUMBER: _builtins.int
+    WORDS_ORIGINS_FIELD_NUMBER: _builtins.int
     NODE_FIELD_NUMBER: _builtins.int
     domain: _builtins.str
     """This domain and those below it."""
     source: _builtins.str
     """Said by this speaker or read from this file."""
     min_trust: _type_pb2.TrustLevel.ValueType
-    """With at least one source of this trust or more."""
+    """Of at least this trust, as the server established it (Memory.trust)."""
     session_id: _builtins.str
     """Made in this session."""
     category: _builtins.str
@@ -471,6 +472,10 @@ class SearchFilter(_message.Message):
     def origins(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.Origin.ValueType]:
         """Any of these origins. A memory of unspecified origin has none of them."""
 
+    @_builtins.property
+    def words_origins(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.Origin.ValueType]:
+        """Any of these origins of the words that stand now."""
+
     def __init__(
         self,
         *,
@@ -495,11 +500,12 @@ class SearchFilter(_message.Message):
         none_of: _abc.Iterable[Global___SearchFilter] | None = ...,
         properties: _struct_pb2.Struct | None = ...,
         origins: _abc.Iterable[_type_pb2.Origin.ValueType] | None = ...,
+        words_origins: _abc.Iterable[_type_pb2.Origin.ValueType] | None = ...,
         node: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_before", b"created_before", "created_since", b"created_since", "properties", b"properties", "valid_before", b"valid_before", "valid_since", b"valid_since"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_of", b"all_of", "any_of", b"any_of", "category", b"category", "concepts", b"concepts", "created_before", b"created_before", "created_since", b"created_since", "domain", b"domain", "edge_types", b"edge_types", "importances", b"importances", "kinds", b"kinds", "min_trust", b"min_trust", "node", b"node", "none_of", b"none_of", "origins", b"origins", "properties", b"properties", "session_id", b"session_id", "source", b"source", "tags_all", b"tags_all", "tags_any", b"tags_any", "tags_none", b"tags_none", "valid_before", b"valid_before", "valid_since", b"valid_since"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_of", b"all_of", "any_of", b"any_of", "category", b"category", "concepts", b"concepts", "created_before", b"created_before", "created_since", b"created_since", "domain", b"domain", "edge_types", b"edge_types", "importances", b"importances", "kinds", b"kinds", "min_trust", b"min_trust", "node", b"node", "none_of", b"none_of", "origins", b"origins", "properties", b"properties", "session_id", b"session_id", "source", b"source", "tags_all", b"tags_all", "tags_any", b"tags_any", "tags_none", b"tags_none", "valid_before", b"valid_before", "valid_since", b"valid_since", "words_origins", b"words_origins"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -578,8 +584,9 @@ class SearchResponse(_message.Message):
     """Names this search (UUIDv7) in the recall log of a space that keeps one; empty when the search peeked."""
     context: _builtins.str
     """With `include_context` or `pack_tokens`: the results as a text to paste into a prompt, in their order. Of each a line
-    "[memory:ID] provenance", what replaced or disputes it, the fact that matched, and its content, each line of it indented by two
-    spaces so that no content passes for such a line; at most 2,000 characters of each content.
+    "[memory:ID] provenance", what replaced or disputes it, the fact that matched, and its content, each line of it
+    indented by two spaces so that no content passes for such a line; at most 2,000 characters of each content.
+    Characters that do not show are written out, such as \\u202e.
     """
     @_builtins.property
     def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchResult]:
@@ -773,8 +780,9 @@ class SearchResult(_message.Message):
     confidence: Global___ConfidenceBand.ValueType
     """How certain it is."""
     provenance: _builtins.str
-    """Its kind, when it held, who said it, from which file, turns, memories or session it is, and who wrote it down, in
-    one line, as far as known: "fact; since 2024-03-01; said by Anna; from team.md; imported".
+    """Its kind, when it held and who wrote it down, in the server's words; then, quoted and cut to 120 characters
+    each, who its writer says said it, from which file, turns, memories or session it is, and what trust is claimed,
+    as far as known, in one line: `fact; since 2024-03-01; imported; said by "Anna"; from "team.md"`.
     """
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:

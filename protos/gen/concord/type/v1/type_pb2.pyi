@@ -881,7 +881,7 @@ class Source(_message.Message):
     file: _builtins.str
     """The file or page it was read from."""
     trust: Global___TrustLevel.ValueType
-    """How far it is trusted."""
+    """How far its writer says that it is to be trusted: shown as claimed, and no filter counts it."""
     @_builtins.property
     def turn_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The dialogue turns that it was extracted from."""
@@ -1003,6 +1003,8 @@ class Memory(_message.Message):
     ROLE_FIELD_NUMBER: _builtins.int
     HEALTH_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
+    WORDS_ORIGIN_FIELD_NUMBER: _builtins.int
+    TRUST_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id: the caller's own, else a UUIDv7. Links name it: [[memory:ID]]."""
     content: _builtins.str
@@ -1038,6 +1040,16 @@ class Memory(_message.Message):
     origin: Global___Origin.ValueType
     """Who wrote it down, by the key that it first came with; it never changes. In a space that was imported, as
     exported. Output only.
+    """
+    words_origin: Global___Origin.ValueType
+    """The lowest origin (HUMAN, AGENT, TOOL, IMPORT) of those whose words stand now: of its last rewording, and of the
+    memories that a server, an agent or a tool drew it from; trust goes by it. Only a person's own words raise it: a
+    rewording, or saying the same again. Output only.
+    """
+    trust: Global___TrustLevel.ValueType
+    """What the server established: VERIFIED for a person's words and for what both principals agreed to, REPORTED for an
+    agent's and for those of before origins were kept, DOUBTFUL for a tool's and for what was imported, and where
+    its writer doubts all its sources. No claim of a writer raises it. Output only.
     """
     @_builtins.property
     def concepts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -1146,10 +1158,12 @@ class Memory(_message.Message):
         role: Global___TurnRole.ValueType = ...,
         health: Global___Health | None = ...,
         origin: Global___Origin.ValueType = ...,
+        words_origin: Global___Origin.ValueType = ...,
+        trust: Global___TrustLevel.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "health", b"health", "modify_time", b"modify_time", "properties", b"properties", "supersession", b"supersession", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "health", b"health", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "origin", b"origin", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "health", b"health", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "origin", b"origin", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "trust", b"trust", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until", "words_origin", b"words_origin"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -110,10 +110,14 @@ def is_gone(memory: type_pb2.Memory) -> bool:
 
 def of_source(memory: type_pb2.Memory) -> Source:
     """A memory as a source of theses, by its speakers if it has any; its authority is that of its
-    most trusted source."""
+    most trusted source, as far as the server established it: a claim alone gives none."""
     statement = of_memory(memory)
     speakers = ", ".join(sorted(statement.side.sources))
-    authorities = (_AUTHORITY[each.trust] for each in memory.sources if each.trust)
+    authorities = (
+        _AUTHORITY[min(each.trust, memory.trust or each.trust)]
+        for each in memory.sources
+        if each.trust
+    )
     return Source(
         speakers,
         text=memory.content,

@@ -40,7 +40,7 @@ from concord_governance.domain.proposals import Affected, Decision, Json, Revisi
 from concord_governance.ports.graph import AppliedChange, FeedMessage, Head, Preview, PrincipalKeys
 from concord_governance.ports.ledger import Cursor
 
-PRINCIPAL = "governance"
+PRINCIPAL, GRAPH = "governance", "graph"
 SCOPES = frozenset(
     {"graph:read", "governed:read", "governed:write", "granted:write", "confirm:write"}
 )
@@ -61,8 +61,9 @@ class GraphClient:
     """A client of graph at an address, with tokens of governance's own service principal."""
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
-        self._tokens = OwnTokens(issuer, PRINCIPAL)
-        service = RenewedToken(issuer, Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM"))
+        self._tokens = OwnTokens(issuer, PRINCIPAL, GRAPH)
+        feed = Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM")
+        service = RenewedToken(issuer, feed, [GRAPH])
         self._channel = connect(address, token=service)
         self._follower = connect(address, token=service, cap=None)
         self._governed = governed_pb2_grpc.GovernedChangeServiceStub(self._channel)

@@ -67,6 +67,12 @@ def memory_tests(filter_: MemoryFilter, known: Known) -> tuple[str, dict[str, An
     if filter_.origins:
         tests += " AND m.origin IN $origins"
         bound["origins"] = [int(origin) for origin in filter_.origins]
+    if filter_.words_origins:
+        tests += (
+            " AND CASE coalesce(m.words_origin, 0) WHEN 0 THEN m.origin ELSE m.words_origin END"
+            " IN $words_origins"
+        )
+        bound["words_origins"] = [int(origin) for origin in filter_.words_origins]
     if filter_.session_id:
         tests += " AND m.session_id = $session_id"
         bound["session_id"] = filter_.session_id

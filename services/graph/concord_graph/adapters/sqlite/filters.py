@@ -84,6 +84,12 @@ def memory_tests(filter_: MemoryFilter) -> tuple[str, dict[str, Any]]:
     if filter_.origins:
         tests += " AND m.origin IN (SELECT value FROM json_each(:origins))"
         bound["origins"] = json.dumps(list(filter_.origins))
+    if filter_.words_origins:
+        tests += (
+            " AND coalesce(nullif(m.words_origin, 0), m.origin)"
+            " IN (SELECT value FROM json_each(:words_origins))"
+        )
+        bound["words_origins"] = json.dumps(list(filter_.words_origins))
     if filter_.session_id:
         tests += " AND m.session_id = :session_id"
         bound["session_id"] = filter_.session_id

@@ -25,9 +25,14 @@ ALTER TABLE edge DROP COLUMN replaces;
 """How items stand was worked out at each read, from what replaces what: now
 `usecases.write.settled_anew` stores it."""
 
+_WORDS_ORIGIN = """
+ALTER TABLE memory ADD COLUMN words_origin INTEGER NOT NULL DEFAULT 0;
+"""
+"""Whose words a memory's are, beside who wrote it first (W8)."""
+
 SCHEMA = Schema(
-    version=36,
+    version=37,
     tables=Path(__file__).with_name("schema.sql").read_text("utf-8"),
-    conversions={35: _TO_SETTLE},
+    conversions={35: _TO_SETTLE + _WORDS_ORIGIN, 36: _WORDS_ORIGIN},
     begin=_begin,
 )

@@ -129,7 +129,8 @@ CREATE TABLE memory (
   facts TEXT NOT NULL DEFAULT '[]', -- the triples as they were stated; `support` has their edges
   properties TEXT NOT NULL DEFAULT '{}', -- a caller's JSON object
   role INTEGER NOT NULL DEFAULT 0, -- in what role a turn was said; 0 = unset
-  origin INTEGER NOT NULL DEFAULT 0 -- who wrote it down, by the key; 0 = unspecified
+  origin INTEGER NOT NULL DEFAULT 0, -- who wrote it down, by the key; 0 = unspecified
+  words_origin INTEGER NOT NULL DEFAULT 0 -- the lowest of those whose words stand; 0 = origin
 ) STRICT;
 CREATE UNIQUE INDEX memory_revision ON memory (space, id, revision);
 CREATE UNIQUE INDEX memory_current ON memory (space, id) WHERE record_until = 9223372036854775807;
@@ -612,7 +613,7 @@ CREATE TRIGGER memory_written_once BEFORE UPDATE OF space, id, revision, seq, re
   principal, salt, create_time, id_stated, content, content_digest, memory_kind, concepts,
   concepts_stated, domain, importance, surfaces_when, sources, external_id, category, tags,
   session_id, edge_type, valid_from, valid_until, effective_from, turn_order, erase_time,
-  facts, properties, role, origin ON memory
+  facts, properties, role, origin, words_origin ON memory
 WHEN NOT (
   OLD.erase_time = 0
   AND EXISTS (SELECT 1 FROM memory n WHERE n.space = OLD.space AND n.id = OLD.id
@@ -630,7 +631,7 @@ WHEN NOT (
   AND NEW.edge_type = OLD.edge_type AND NEW.valid_from IS OLD.valid_from
   AND NEW.valid_until IS OLD.valid_until AND NEW.effective_from = OLD.effective_from
   AND NEW.session_id = OLD.session_id AND NEW.turn_order = OLD.turn_order
-  AND NEW.origin = OLD.origin
+  AND NEW.origin = OLD.origin AND NEW.words_origin = OLD.words_origin
 )
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER memory_kept BEFORE DELETE ON memory

@@ -18,6 +18,8 @@ from concord_graph.domain.items import (
     Revision,
     Source,
 )
+from concord_graph.domain.origins import merged as merged_words
+from concord_graph.domain.origins import with_words_of
 from concord_graph.ports import Expected, Written
 from concord_graph.usecases.items.edges import put_edge
 from concord_graph.usecases.items.lineage import (
@@ -71,7 +73,9 @@ async def _merge_memories(
     )
     await add_lineage(writer, record)
     await _move_edges(writer, kept, merged)
-    return written(kept, await memories.replace(writer, kept, _united(kept, merged)))
+    united = _united(kept, merged)
+    united = with_words_of(united, merged_words(kept, merged, united))
+    return written(kept, await memories.replace(writer, kept, united))
 
 
 async def _merge_nodes(writer: Writer, kept: Node, merged: Node) -> Written:

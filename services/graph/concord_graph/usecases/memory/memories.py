@@ -18,7 +18,14 @@ from concord_graph.domain.errors import (
     ItemState,
     PrincipalsReserved,
 )
-from concord_graph.domain.items import RESERVED_PREFIX, EdgeType, Importance, Memory, MemoryKind
+from concord_graph.domain.items import (
+    RESERVED_PREFIX,
+    EdgeType,
+    Importance,
+    Memory,
+    MemoryKind,
+    MemoryOrigin,
+)
 from concord_graph.domain.links import (
     Link,
     MalformedLink,
@@ -28,6 +35,7 @@ from concord_graph.domain.links import (
     voice_of,
     without_links,
 )
+from concord_graph.domain.origins import is_own_statement, lowest, of_sources, with_words_of
 from concord_graph.domain.turns import check_turn_unchanged, said
 from concord_graph.ports import (
     BatchAdded,
@@ -70,7 +78,10 @@ class Memories:
         if is_keyed(draft) and drafted != known:
             await _refuse_other_words(writer, known, drafted)
         await writer.restate(known, draft.session_id)
-        return written(known, await self.replace(writer, known, _confirmed(known, draft)))
+        confirmed = _confirmed(known, draft)
+        if is_own_statement(drafted, writer.author.origin, derived=extracted):
+            confirmed = _in_own_words(confirmed, writer.author.origin)
+        return written(known, await self.replace(writer, known, confirmed))
 
     async def add_many(
         self,
@@ -103,7 +114,7 @@ class Memories:
         stored = existing(await writer.tx.memory(patch.item_id), patch.item_id)
         if patch.values.get("edge_type") == EdgeType.RESOLUTION:
             await writer.demand_allowed(stored, replace(stored, edge_type=EdgeType.RESOLUTION))
-        memory = self._patched(stored, patch.values)
+        memory = await _reworded(writer, stored, self._patched(stored, patch.values))
         await writer.demand_etag(stored, patch.etag, memory)
         _demand_unerased(stored)
         if stored.deleted:
@@ -176,6 +187,7 @@ class Memories:
             return written(known, await self.replace(writer, known, _confirmed(known, draft)))
         if not update_existing:
             await _refuse_other_words(writer, known, drafted)
+        drafted = await _reworded(writer, known, drafted, extracted=extracted)
         return written(known, await self.replace(writer, known, drafted, extracted=extracted))
 
     async def _create(
@@ -196,7 +208,8 @@ class Memories:
         if drafted.memory_kind == MemoryKind.TURN:
             order = await writer.tx.last_turn_order(draft.session_id) + 1
             drafted = replace(drafted, turn_order=order)
-        memory = await self._put(writer, None, drafted)
+        origin = await _words_origin(writer, drafted, extracted=extracted)
+        memory = await self._put(writer, None, with_words_of(drafted, origin))
         await sync_links(writer, memory, links)
         return memory
 
@@ -295,6 +308,48 @@ async def _refuse_other_words(writer: Writer, known: Memory, drafted: Memory) ->
 def _voice(writer: Writer, text: Memory | MemoryDraft, *, extracted: bool) -> Voice:
     """Return who speaks in a content that this writer writes."""
     return Voice.STORED if extracted else voice_of(text.memory_kind, writer.author.origin)
+
+
+async def _words_origin(writer: Writer, memory: Memory, *, extracted: bool) -> MemoryOrigin:
+    """Return whose words a text is that the author writes now: not above what it was drawn from,
+    unless a person says it with a key of their own (W8)."""
+    own = writer.author.origin
+    if is_own_statement(memory, own, derived=extracted):
+        return own
+    named = memory.derived_from
+    if named:
+        await writer.tx.expect(lambda: Expected(ids=named))
+    sources = [await writer.tx.memory(each) for each in named]
+    return lowest((own, *of_sources(memory, sources, derived=extracted)))
+
+
+async def _reworded(
+    writer: Writer, stored: Memory, memory: Memory, *, extracted: bool = False
+) -> Memory:
+    """Return a memory's next revision with whose words it has now: new words are their author's,
+    and new words, facts or sources never stand above what was there, but in a person's own words.
+    """
+    said, before = (
+        (each.content, {f.triple for f in each.facts}, each.derived_from)
+        for each in (memory, stored)
+    )
+    if said == before:
+        return memory
+    origin = await _words_origin(writer, memory, extracted=extracted)
+    is_own = is_own_statement(memory, writer.author.origin, derived=extracted)
+    if not (is_own and memory.content != stored.content):
+        origin = lowest((origin, stored.whose_words))
+    return with_words_of(memory, origin)
+
+
+def _in_own_words(known: Memory, origin: MemoryOrigin) -> Memory:
+    """Return a memory that a person says again: the words are theirs, too.
+
+    What defines the agent stays as both principals agreed to it.
+    """
+    if known.edge_type == EdgeType.CONSTITUTIVE or not known.whose_words:
+        return known
+    return with_words_of(known, origin)
 
 
 def _confirmed(known: Memory, draft: MemoryDraft) -> Memory:

@@ -5,8 +5,9 @@ without a gateway, with a token that it mints.
 """
 
 import hashlib
+import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -30,6 +31,10 @@ MOST_VERIFIED = 4096
 REMEMBERED_TOKENS = 1_000
 """Tokens that a service keeps for its own calls, one for each space and its permissions there."""
 REQUIRED_CLAIMS = ("iss", "sub", "space", "scope", "kind", "exp")
+_REPLICA = re.compile(r"-[0-9]+$")
+
+Claims = Mapping[str, frozenset[str]]
+"""By the name of a service, the permissions that it may claim with a key of its own."""
 
 _CALLER: ContextVar["Caller"] = ContextVar("concord_caller")
 
@@ -81,9 +86,13 @@ class TokenIssuer:
         """The key that verifies what this issuer signs."""
         return self._key.public_key()
 
-    def mint(self, caller: Caller, ttl: float = DEFAULT_TTL) -> str:
+    def mint(
+        self, caller: Caller, ttl: float = DEFAULT_TTL, *, audience: Collection[str] = ()
+    ) -> str:
         """Returns a token for `caller` that expires `ttl` seconds from now, rounded down to a whole
         second. `ttl` is not checked here: verifiers refuse tokens that live longer than `MAX_TTL`.
+
+        `audience`: the services that it is for, which the others refuse; empty: any.
         """
         claims = {
             "iss": self.name,
@@ -92,6 +101,7 @@ class TokenIssuer:
             "scope": " ".join(sorted(caller.scopes)),
             "kind": caller.kind,
             **({"origin": caller.origin} if caller.origin else {}),
+            **({"aud": sorted(audience)} if audience else {}),
             "exp": int(self._now() + ttl),
         }
         return jwt.encode(claims, self._key, algorithm=ALGORITHM)
@@ -111,27 +121,32 @@ class RenewedToken:
         self,
         issuer: TokenIssuer,
         caller: Caller,
+        audience: Collection[str] = (),
         *,
         now: Callable[[], float] = time.time,
     ) -> None:
+        """`audience`: as `TokenIssuer.mint` takes it."""
         self._issuer, self._caller, self._now = issuer, caller, now
+        self._audience = audience
         self._token = ""
         self._renew_at = 0.0
 
     def __call__(self) -> str:
         """Returns the token to send now."""
         if self._now() >= self._renew_at:
-            self._token = self._issuer.mint(self._caller)
+            self._token = self._issuer.mint(self._caller, audience=self._audience)
             self._renew_at = self._now() + DEFAULT_TTL / 2
         return self._token
 
 
 class OwnTokens:
-    """The tokens with which a service calls others under its own name; the last used are kept."""
+    """The tokens with which a service calls another under its own name; the last used are kept."""
 
-    def __init__(self, issuer: TokenIssuer, principal: str) -> None:
+    def __init__(self, issuer: TokenIssuer, principal: str, service: str) -> None:
+        """`service`: the one that it calls."""
         self._principal = principal
-        self._token_of = lru_cache(REMEMBERED_TOKENS)(partial(RenewedToken, issuer))
+        renewed = partial(RenewedToken, issuer, audience=[service])
+        self._token_of = lru_cache(REMEMBERED_TOKENS)(renewed)
 
     def metadata(
         self, space: str, permissions: frozenset[str], *, origin: str = ""
@@ -152,9 +167,16 @@ class TokenVerifier:
         self,
         keys: Mapping[str, Ed25519PublicKey],
         *,
+        service: str = "",
+        claims: Claims | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
+        """`service`: the verifier's own name, which a token's audience must have; empty: any will
+        do. `claims`: an issuer that it names, or a replica of it such as `search-2`, speaks for
+        itself alone, with those permissions, and says for whom its token is; any other, such as a
+        gateway, speaks for callers."""
         self._keys = dict(keys)
+        self._service, self._claims = service, claims or {}
         self._now = now
         self._verified: dict[str, tuple[Caller, int]] = {}
 
@@ -190,11 +212,40 @@ class TokenVerifier:
                 token,
                 key,
                 algorithms=[ALGORITHM],
-                options={"require": list(REQUIRED_CLAIMS), "verify_exp": False},
+                options={
+                    "require": list(REQUIRED_CLAIMS),
+                    "verify_exp": False,
+                    "verify_aud": False,
+                },
             )
         except jwt.PyJWTError as error:
             raise invalid_credential() from error
-        return _caller_of(claims)
+        who, expiry = _caller_of(claims)
+        self._demand_audience(who, claims.get("aud"))
+        self._demand_allowed(who)
+        return who, expiry
+
+    def _demand_audience(self, who: Caller, audience: object) -> None:
+        """Demands that the token is for this service; that of a service says for which it is."""
+        if audience is None and service_of(who.issuer) not in self._claims:
+            return
+        if not isinstance(audience, list) or (self._service and self._service not in audience):
+            raise invalid_credential("The credential is for another service.")
+
+    def _demand_allowed(self, who: Caller) -> None:
+        """Demands that a service's token claims no more than the service may."""
+        service = service_of(who.issuer)
+        allowed = self._claims.get(service)
+        if allowed is None:
+            return
+        is_own = who.kind == "SYSTEM" and who.principal in {service, who.issuer}
+        if not is_own or not who.scopes <= allowed:
+            raise invalid_credential("The credential claims more than its issuer may.")
+
+
+def service_of(issuer: str) -> str:
+    """Returns the service of an issuer's name: `search` of `search` and of `search-2`."""
+    return _REPLICA.sub("", issuer)
 
 
 def invalid_credential(message: str = "The credential does not verify.") -> Failure:

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from concord_chassis.call.identity import TokenVerifier
+from concord_chassis.call.identity import Claims, TokenVerifier
 from concord_chassis.channel import services_tls
 from concord_chassis.config import load
 from concord_chassis.observe import trace_exporter
@@ -31,6 +31,8 @@ class App(Protocol):
     registrations: Sequence[Registration]
     background: Background
     """Its background tasks."""
+    claims: Claims
+    """What the services that call it may claim with keys of their own."""
 
     async def start(self) -> None:
         """Begins the service's work in the background."""
@@ -99,7 +101,7 @@ async def serve(
     config = load(model, environ, f"{name.upper()}_")
     observation = Observation.read(environ)
     services_tls.enter(environ)
-    verifier = TokenVerifier({n: read_public_key(p) for n, p in config.issuer_keys.items()})
+    keys = {issuer: read_public_key(path) for issuer, path in config.issuer_keys.items()}
     log = json_lines(name)
 
     async def started() -> App:
@@ -118,7 +120,7 @@ async def serve(
         server = Server(
             name=name,
             registrations=app.registrations,
-            verifier=verifier,
+            verifier=TokenVerifier(keys, service=name, claims=app.claims),
             listen=config.listen,
             ready=app.ready,
             reflection=config.reflection,

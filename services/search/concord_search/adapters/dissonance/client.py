@@ -22,7 +22,7 @@ class JudgesClient:
     """Dissonance behind an address, asked under search's own tokens."""
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
-        self._tokens = OwnTokens(issuer, PRINCIPAL)
+        self._tokens = OwnTokens(issuer, PRINCIPAL, "dissonance")
         self._channel = connect(address, token=None)
         self._dissonance = dissonance_pb2_grpc.DissonanceServiceStub(self._channel)
 

@@ -90,7 +90,7 @@ class GraphClient:
     def __init__(self, address: str, issuer: TokenIssuer, confirmer: str = PRINCIPAL) -> None:
         """`confirmer`: the name under which this client confirms erasures."""
         service = Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM")
-        token = RenewedToken(issuer, service)
+        token = RenewedToken(issuer, service, ["graph"])
         self._channel = connect(address, token=token)
         self._follower = connect(address, token=token, cap=None)
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
@@ -100,8 +100,8 @@ class GraphClient:
         self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
         self._relations = relation_pb2_grpc.RelationServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
-        self._tokens = OwnTokens(issuer, PRINCIPAL)
-        self._confirming = OwnTokens(issuer, confirmer)
+        self._tokens = OwnTokens(issuer, PRINCIPAL, "graph")
+        self._confirming = OwnTokens(issuer, confirmer, "graph")
 
     async def heads(self) -> Sequence[SpaceHead]:
         found = await reply(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))

@@ -163,6 +163,8 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         properties=_plain_ones(memory.properties) if memory.HasField("properties") else (),
         role=memory.role,
         origin=memory.origin,
+        words_origin=memory.words_origin,
+        trust=memory.trust,
         facts=tuple([(each.subject, each.relation, each.object) for each in memory.facts]),
         amendments=tuple(supersession.amendment_ids),
     )
@@ -236,6 +238,7 @@ def hydrated_edge(edge: type_pb2.Edge, seq: int, record_from: Micros) -> Hydrate
         access=edge.access,
         supersession=edge.supersession,
         properties=edge.properties,
+        trust=type_pb2.TRUST_LEVEL_VERIFIED,  # both principals agreed to it
     )
     if edge.HasField("valid_until"):
         said.valid_until.CopyFrom(edge.valid_until)

@@ -34,7 +34,7 @@ class RecordsClient:
     """The records port, under search's own tokens."""
 
     def __init__(self, address: str, issuer: TokenIssuer, clock: Clock) -> None:
-        self._tokens, self._clock = OwnTokens(issuer, PRINCIPAL), clock
+        self._tokens, self._clock = OwnTokens(issuer, PRINCIPAL, "graph"), clock
         self._channel = connect(address, token=None)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)

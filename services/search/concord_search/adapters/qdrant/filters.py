@@ -147,6 +147,7 @@ class _Conditions:
             ("edge_type", map(str, wanted.edge_types)),
             ("importance", map(str, wanted.importances)),
             ("origin", map(str, wanted.origins)),
+            ("words_origin", map(str, wanted.words_origins)),
             ("tag", wanted.tags_any),
             ("concept", wanted.concepts),
         ):

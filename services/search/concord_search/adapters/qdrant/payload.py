@@ -114,6 +114,7 @@ def _facets(state: MemoryState, key: SpaceKey) -> list[int]:
         ("edge_type", str(state.edge_type)),
         ("importance", str(state.importance)),
         ("origin", str(state.origin or "")),
+        ("words_origin", str(state.words_origin or "")),
         ("category", state.category),
         ("session", state.session_id),
         *(("tag", tag) for tag in state.tags),
@@ -121,8 +122,7 @@ def _facets(state: MemoryState, key: SpaceKey) -> list[int]:
         *(("domain", domain) for domain in domain_and_above(state.domain)),
         *(("source", name) for origin in state.origins for name in (origin.speaker, origin.file)),
     ]
-    trust = max((origin.trust for origin in state.origins), default=0)
-    named += [("trust", str(level)) for level in range(1, trust + 1)]
+    named += [("trust", str(level)) for level in range(1, state.trust + 1)]
     return list(dict.fromkeys(key.number(field, value) for field, value in named if value))
 
 

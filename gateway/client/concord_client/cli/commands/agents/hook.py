@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from concord_attestation.visible import visible
 
 from concord_client import private_files
 from concord_client.cli.agents.client_settings import CLIENTS, PROGRAM, changed
 from concord_client.cli.errors import CommandError
 from concord_client.cli.render.page import show, text
-from concord_client.cli.render.visible import visible
 from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
 from concord_client.credentials import DATA_VARIABLE, KEY_VARIABLE
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from concord.type.v1 import type_pb2
+from concord_attestation.visible import quoted
 
 from concord_client.cli.choices import TurnRole
 from concord_client.cli.options import (
@@ -89,7 +90,7 @@ def _show(reply: "ListDialogueResponse") -> None:
         made.add_row(
             str(turn.turn_order),
             when(turn.supersession.effective_valid_from),
-            text(", ".join(source.speaker for source in turn.sources), "bold"),
+            text(", ".join(quoted(each.speaker) for each in turn.sources), "bold"),
             text(turn.content),
         )
     show(made)

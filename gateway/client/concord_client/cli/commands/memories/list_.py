@@ -19,6 +19,7 @@ from concord_client.cli.options import (
     LimitOption,
     OriginOption,
     PageTokenOption,
+    WordsOriginOption,
 )
 from concord_client.cli.render.health_page import note
 from concord_client.cli.render.item_page import amended, statement
@@ -43,6 +44,7 @@ def list_(
     tag: Annotated[str | None, typer.Option(help="Memories with this tag.")] = None,
     domain: Annotated[str | None, typer.Option(help="Memories of this domain or below.")] = None,
     origin: OriginOption = None,
+    words_of: WordsOriginOption = None,
     session_id: Annotated[str | None, typer.Option("--session", help="Its memories.")] = None,
     everything: Annotated[
         bool | None,
@@ -88,6 +90,7 @@ def list_(
         "--session": session_id,
     }
     of_memories |= {"--all or --current": everything is not None, "--origin": origin}
+    of_memories["--words-of"] = words_of
     of_edges: dict[str, object] = {"--relation": relation, "--importance": importance}
     of_edges |= {"--participant": participant}
     of_both: dict[str, object] = {"--type": edge_type, "--property": prop}
@@ -114,6 +117,7 @@ def list_(
             tag=tag or "",
             domain=domain or "",
             origins=[each.value_of() for each in origin or ()],
+            words_origins=[each.value_of() for each in words_of or ()],
             session_id=session_id or "",
             properties=properties(prop),
             edge_type=edge_type.value_of() if edge_type else EDGE_TYPE_UNSPECIFIED,

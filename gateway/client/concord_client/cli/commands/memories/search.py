@@ -9,7 +9,13 @@ from concord.type.v1.type_pb2 import Consistency
 from google.protobuf.struct_pb2 import Struct
 
 from concord_client.cli.choices import MemoryKind
-from concord_client.cli.options import AsOfOption, InSessionOption, KnownAtOption, OriginOption
+from concord_client.cli.options import (
+    AsOfOption,
+    InSessionOption,
+    KnownAtOption,
+    OriginOption,
+    WordsOriginOption,
+)
 from concord_client.cli.render.page import plural, show, text
 from concord_client.cli.render.search_page import show_results
 from concord_client.cli.session import Session
@@ -40,6 +46,7 @@ def search(
         typer.Option("--property", metavar="NAME=VALUE", help="Only with this property."),
     ] = None,
     origin: OriginOption = None,
+    words_of: WordsOriginOption = None,
     node: Annotated[
         str, typer.Option(help="Only what is stated about or linked with this node, by name or id.")
     ] = "",
@@ -97,11 +104,12 @@ def search(
         no_window=no_window,
         include_edges=edges,
     )
-    if domain or kind or tag or prop or origin or node:
+    if domain or kind or tag or prop or origin or words_of or node:
         request.filter.domain = domain or ""
         request.filter.kinds.extend(each.value_of() for each in kind or ())
         request.filter.tags_all.extend(tag or ())
         request.filter.origins.extend(each.value_of() for each in origin or ())
+        request.filter.words_origins.extend(each.value_of() for each in words_of or ())
         request.filter.node = node
         request.filter.properties.MergeFrom(properties(prop) or Struct())
     with session.client() as client:
