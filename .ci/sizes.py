@@ -202,6 +202,14 @@ RISES: list[tuple[str, int, str]] = [
     ("services/search", 18, "a filter by whose words they are, and what it says of them"),
     ("tests", 830, "laundering, stolen service keys, look-alikes, whose words stand"),
     ("tools", 9, "these nine lines"),
+    ("services/graph", 1310, "forgetting somebody whole: the look, the plan, the receipt"),
+    ("protos/concord", 230, "ErasureService, and erased words of proposals"),
+    ("gateway/client", 475, "`concord erase --subject`, its pages, and receipts verified"),
+    ("services/governance", 88, "proposals' words are erased, and erasures entered in the log"),
+    ("deploy/embedded", 5, "the times of backups are kept, for receipts of erasures"),
+    ("gateway/concord_gateway", 2, "one service more"),
+    ("tests", 960, "forgotten people's words in every file, export and backup"),
+    ("tools", 7, "these seven lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -224,7 +232,7 @@ LINES: dict[str, int] = {
     "tests/e2e/test_signing_page.py": 450,
     "tests/governed/governed_world.py": 500,
     "tests/security/test_guards.py": 750,
-    "tests/security/test_space_isolation.py": 450,
+    "tests/security/test_space_isolation.py": 470,
 }
 FILES = {
     "gateway/client/tests": 60,  # a module a command, or a matter of an importer
@@ -236,6 +244,7 @@ FILES = {
     "tests/bench": 68,  # a module a figure that `make bench` prints
     "tests/contract/cases": 45,  # a module a noun of the contracts, and what they are made from
     "tests/e2e": 80,  # a module a promise that takes several services
+    "tests/e2e": 79,  # a module a promise that takes several services
 }
 
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from concord_search.domain.changes import ChangeKind
 from concord_search.domain.digests import Digest
 from concord_search.domain.instants import PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState
@@ -40,6 +41,12 @@ class Change:
     is_indexed_edge: bool = False
     """Whether it was written on an edge that is or was indexed: constitutive, or added as an edge
     and not as a fact of a memory."""
+
+    @property
+    def awaits_confirmation(self) -> bool:
+        """Whether it is an erasure that the index confirms to graph."""
+        of_memory = self.kind == ChangeKind.ERASED and self.is_memory
+        return of_memory or self.kind == ChangeKind.SELECTION_ERASED
 
 
 @dataclass(frozen=True, slots=True)
