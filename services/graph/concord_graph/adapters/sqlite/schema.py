@@ -25,9 +25,12 @@ ALTER TABLE edge DROP COLUMN replaces;
 """How items stand was worked out at each read, from what replaces what: now
 `usecases.write.settled_anew` stores it."""
 
+_TO_CLAIM = "ALTER TABLE edge ADD COLUMN claimed INTEGER NOT NULL DEFAULT 0;"
+"""What was written before the guard of W9 acts as it did."""
+
 SCHEMA = Schema(
-    version=36,
+    version=37,
     tables=Path(__file__).with_name("schema.sql").read_text("utf-8"),
-    conversions={35: _TO_SETTLE},
+    conversions={35: _TO_SETTLE + _TO_CLAIM, 36: _TO_CLAIM},
     begin=_begin,
 )

@@ -7,6 +7,7 @@ erased.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from concord_graph.domain.conflicts import (
     Conflict,
@@ -62,6 +63,8 @@ async def _written(tx: Reads, stored: Entry | None, edge: Edge, author: str) -> 
         judge=Judge.CALLER,
         author=author,
     )
+    if edge.claimed:  # by somebody below one of the sides: it moves nothing until it is confirmed
+        return None if known else (None, replace(opened, contradicts_id=edge.id))
     return stored, asserted(known, edge.id, opened, stored.revision.number if stored else 0)
 
 
@@ -85,9 +88,11 @@ async def as_before(tx: Reads, stored: Entry) -> Conflict:
 
 
 async def with_words(tx: Reads, item: Item) -> Sequence[Entry]:
-    """Return the conflicts of an erased item whose own words are not erased yet (M4)."""
-    filter_ = EntryFilter(ItemKind.CONFLICT, shelf=None, sides=(item.id,))
-    found, _ = await tx.entries(filter_, Instant(0, FOREVER))
+    """Return the conflicts and claims of an erased item whose words are not erased yet (M4)."""
+    found: list[Entry] = []
+    for kind in (ItemKind.CONFLICT, ItemKind.CLAIM):
+        filter_ = EntryFilter(kind, shelf=None, sides=(item.id,))
+        found += (await tx.entries(filter_, Instant(0, FOREVER)))[0]
     return [entry for entry in found if not entry.erase_time]
 
 
