@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from concord_graph.domain.claims import Claim, ClaimAction, ClaimState, claim_of
-from concord_graph.domain.items import FOREVER, Edge, Entry, Instant, Item, ItemKind
+from concord_graph.domain.claims import ClaimAction, ClaimState, claim_of
+from concord_graph.domain.items import FOREVER, Edge, Entry, Instant, Item, ItemKind, is_erased
 from concord_graph.ports import EntryFilter, Reads
 
 MOST_AT = 1_000
@@ -21,12 +21,10 @@ async def named(tx: Reads, ids: Sequence[str], claimant: str = "") -> Sequence[E
 
 
 async def of_edge(tx: Reads, edge: Edge) -> list[Entry]:
-    """Return the open claims of an edge that makes nothing give way yet."""
+    """Return the claims of an edge, settled ones too."""
     stating = [memory_id for memory_id, _ in await tx.stating([edge.id])]
     found = await named(tx, [edge.id, edge.source.id, *stating])
-    return [
-        entry for entry in found if (claim := _open(entry)) is not None and claim.edge_id == edge.id
-    ]
+    return [entry for entry in found if claim_of(entry).edge_id == edge.id]
 
 
 async def ended_by(tx: Reads, item: Item) -> list[tuple[Entry, ClaimState]]:
@@ -36,21 +34,23 @@ async def ended_by(tx: Reads, item: Item) -> list[tuple[Entry, ClaimState]]:
     that was erased.
     """
     if isinstance(item, Edge) and item.claimed:
-        return [(entry, ClaimState.WITHDRAWN) for entry in await of_edge(tx, item)]
+        found = await of_edge(tx, item)
+        return [(entry, ClaimState.WITHDRAWN) for entry in found if is_open(entry)]
     at = (await tx.open_claims([item.id])).get(item.id)
-    found = []
+    ended = []
     for entry in await named(tx, [item.id]) if at else ():
-        if (claim := _open(entry)) is None:
+        claim = claim_of(entry)
+        if claim.state != ClaimState.OPEN:
             continue
         if claim.item.id != item.id:
-            found.append((entry, ClaimState.WITHDRAWN))
+            ended.append((entry, ClaimState.WITHDRAWN))
         elif claim.action in _GONE:
-            found.append((entry, ClaimState.ACCEPTED))
-        elif getattr(item, "erase_time", 0):
-            found.append((entry, ClaimState.WITHDRAWN))
-    return found
+            ended.append((entry, ClaimState.ACCEPTED))
+        elif is_erased(item):
+            ended.append((entry, ClaimState.WITHDRAWN))
+    return ended
 
 
-def _open(entry: Entry) -> Claim | None:
-    claim = claim_of(entry)
-    return claim if claim.state == ClaimState.OPEN else None
+def is_open(entry: Entry) -> bool:
+    """Return whether nobody has settled a claim."""
+    return claim_of(entry).state == ClaimState.OPEN

@@ -96,7 +96,7 @@ class Writer(Recorder):
         unclaimed = replace(edge, claimed=False)
         if not edge.claimed or await self.standing.harmed_by(edge, unclaimed):
             return edge
-        for entry in await claims_at.of_edge(self.tx, edge):
+        for entry in filter(claims_at.is_open, await claims_at.of_edge(self.tx, edge)):
             await self.settle_claim(entry, ClaimState.ACCEPTED)
         return await self.put(edge, unclaimed, follows=True)
 
