@@ -53,10 +53,19 @@ async def execute(
 
 
 def _whole(request: Message) -> str:
-    """Return a request without its id, base64, as a claim keeps it."""
-    asked = type(request)()
+    """Return a request, base64, as a claim keeps it: without its id, and of an item that it updates
+    no field but those that it changes."""
+    asked: Any = type(request)()
     asked.CopyFrom(request)
     asked.ClearField("request_id")
+    if "update_mask" in asked.DESCRIPTOR.fields_by_name:
+        kept = {"id", "etag", *(path.split(".")[0] for path in asked.update_mask.paths)}
+        for name in ("memory", "edge", "node"):
+            if name in asked.DESCRIPTOR.fields_by_name:
+                item = getattr(asked, name)
+                for field, _ in item.ListFields():
+                    if field.name not in kept:
+                        item.ClearField(field.name)
     return base64.b64encode(asked.SerializeToString(deterministic=True)).decode()
 
 
