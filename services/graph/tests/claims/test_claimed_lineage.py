@@ -149,7 +149,7 @@ async def test_a_memory_that_a_person_reworded_is_the_persons_too(live: World) -
 
 
 async def test_a_ghost_and_a_claimed_chain_close_no_circle(live: World) -> None:
-    """W9 M3 A claimed SUPERSEDES hides nothing: the person's memory may still replace the agent's."""
+    """W9 M3 A claimed SUPERSEDES hides nothing: the person may still replace the other."""
     person, agent = ada(live), helper(live)
     await person.add("I drink tea.", id="tea")
     await add(agent, "Supersedes: [[memory:tea]]", id="coffee")

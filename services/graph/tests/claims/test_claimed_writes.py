@@ -92,7 +92,7 @@ async def test_additions_to_a_persons_memory_act(live: World) -> None:
 
 
 async def test_what_a_person_forgot_does_not_come_back(live: World) -> None:
-    """W9 RestoreMemory over a person's forgetting: of the person's memory, and of the agent's own."""
+    """W9 RestoreMemory over a person's forgetting, of whichever memory."""
     person, agent = ada(live), helper(live)
     hers = await person.forget(await person.add("I live in Bonn.", id="hers"))
     its = await person.forget(await agent.add("She lives in Bonn.", id="its"))

@@ -64,7 +64,9 @@ async def _written(tx: Reads, stored: Entry | None, edge: Edge, author: str) -> 
         author=author,
     )
     if edge.claimed:  # by somebody below one of the sides: it moves nothing until it is confirmed
-        return None if known else (None, replace(opened, contradicts_id=edge.id))
+        if known is None:
+            return None, replace(opened, contradicts_id=edge.id)
+        return (stored, known) if known.consented else None  # what both decided is asked for first
     return stored, asserted(known, edge.id, opened, stored.revision.number if stored else 0)
 
 
