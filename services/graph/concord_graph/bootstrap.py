@@ -186,7 +186,9 @@ class GraphApp:
                 ConflictServicer(commands, reader, actions, records),
             ),
             _registration(
-                claim_pb2, claim_pb2_grpc, ClaimServicer(commands, reader, actions, erased)
+                claim_pb2,
+                claim_pb2_grpc,
+                ClaimServicer(commands, reader, actions, records, erased),
             ),
             _registration(session_pb2, session_pb2_grpc, SessionServicer(commands, reader)),
             _registration(record_pb2, record_pb2_grpc, RecordServicer(records)),

@@ -56,7 +56,7 @@ class ServiceRecord(StrEnum):
     FEEDBACK = "feedback"
     RECALL_LOG = "recall_log"
     CHECK_SETTINGS = "check_settings"
-    STANDING_SETTINGS = "standing_settings"
+    CLAIM_SETTINGS = "claim_settings"
 
 
 class ChangeType(IntEnum):

@@ -32,6 +32,7 @@ from concord_graph.usecases.read.claims import (
     shown_claims,
 )
 from concord_graph.usecases.read.reader import Reader
+from concord_graph.usecases.records import ClaimSettings, Records
 from concord_graph.usecases.write.commands import Command, Commands, Done
 
 GOVERNS = "governed:write"
@@ -43,9 +44,15 @@ class ClaimServicer(claim_pb2_grpc.ClaimServiceServicer):
     """Translates in, calls one use case, translates out."""
 
     def __init__(
-        self, commands: Commands, reader: Reader, actions: Actions, erased: Callable[[], None]
+        self,
+        commands: Commands,
+        reader: Reader,
+        actions: Actions,
+        records: Records,
+        erased: Callable[[], None],
     ) -> None:
         """`erased` runs after each erasure."""
+        self._records = records
         self._commands = commands
         self._reader = reader
         self._erased = erased
@@ -112,6 +119,19 @@ class ClaimServicer(claim_pb2_grpc.ClaimServiceServicer):
         done = await self._settle(request, ClaimState.WITHDRAWN)
         return calls.reply(claim_pb2.WithdrawClaimsResponse, done, claims=await self._now(done))
 
+    async def GetClaimSettings(
+        self, request: claim_pb2.GetClaimSettingsRequest, context: calls.Context
+    ) -> claim_pb2.GetClaimSettingsResponse:
+        found = await self._records.claim_settings(caller().space)
+        return claim_pb2.GetClaimSettingsResponse(settings=_settings(found))
+
+    async def SetClaimSettings(
+        self, request: claim_pb2.SetClaimSettingsRequest, context: calls.Context
+    ) -> claim_pb2.SetClaimSettingsResponse:
+        wanted = ClaimSettings(request.settings.claims_among_equals)
+        await self._records.set_claim_settings(caller().space, wanted)
+        return claim_pb2.SetClaimSettingsResponse(settings=_settings(wanted))
+
     async def _settle(self, request: Any, state: ClaimState) -> Done[ClaimsSettled]:
         named = request.named
         command = partial(
@@ -152,6 +172,10 @@ def _asked_for(actions: Actions, claim: Claim) -> Command[Any]:
         raise ItemState(f"nothing is known that a claim by {claim.method} would do")
     form, command = known[claim.method]
     return command(form.FromString(base64.b64decode(claim.request)))
+
+
+def _settings(found: ClaimSettings) -> claim_pb2.ClaimSettings:
+    return claim_pb2.ClaimSettings(claims_among_equals=found.claims_among_equals)
 
 
 def _claim(shown: ShownClaim) -> claim_pb2.Claim:

@@ -463,3 +463,116 @@ class WithdrawClaimsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___WithdrawClaimsResponse: _TypeAlias = WithdrawClaimsResponse  # noqa: Y015
+
+@_typing.final
+class ClaimSettings(_message.Message):
+    """What claims in a space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CLAIMS_AMONG_EQUALS_FIELD_NUMBER: _builtins.int
+    claims_among_equals: _builtins.bool
+    """True: a write also claims where it would change or hide an item of another principal of the same kind. False, as in a
+    new space: among equals it acts.
+    """
+    def __init__(
+        self,
+        *,
+        claims_among_equals: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims_among_equals", b"claims_among_equals"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ClaimSettings: _TypeAlias = ClaimSettings  # noqa: Y015
+
+@_typing.final
+class GetClaimSettingsRequest(_message.Message):
+    """Asks for the settings."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetClaimSettingsRequest: _TypeAlias = GetClaimSettingsRequest  # noqa: Y015
+
+@_typing.final
+class GetClaimSettingsResponse(_message.Message):
+    """The settings."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SETTINGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def settings(self) -> Global___ClaimSettings:
+        """As they are now."""
+
+    def __init__(
+        self,
+        *,
+        settings: Global___ClaimSettings | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetClaimSettingsResponse: _TypeAlias = GetClaimSettingsResponse  # noqa: Y015
+
+@_typing.final
+class SetClaimSettingsRequest(_message.Message):
+    """Asks for other settings."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SETTINGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def settings(self) -> Global___ClaimSettings:
+        """As they shall be."""
+
+    def __init__(
+        self,
+        *,
+        settings: Global___ClaimSettings | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetClaimSettingsRequest: _TypeAlias = SetClaimSettingsRequest  # noqa: Y015
+
+@_typing.final
+class SetClaimSettingsResponse(_message.Message):
+    """They are set."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SETTINGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def settings(self) -> Global___ClaimSettings:
+        """As they are now."""
+
+    def __init__(
+        self,
+        *,
+        settings: Global___ClaimSettings | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetClaimSettingsResponse: _TypeAlias = SetClaimSettingsResponse  # noqa: Y015

@@ -64,6 +64,16 @@ class ClaimServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_claim__pb2.WithdrawClaimsRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_claim__pb2.WithdrawClaimsResponse.FromString,
                 _registered_method=True)
+        self.GetClaimSettings = channel.unary_unary(
+                '/concord.graph.v1.ClaimService/GetClaimSettings',
+                request_serializer=concord_dot_graph_dot_v1_dot_claim__pb2.GetClaimSettingsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_claim__pb2.GetClaimSettingsResponse.FromString,
+                _registered_method=True)
+        self.SetClaimSettings = channel.unary_unary(
+                '/concord.graph.v1.ClaimService/SetClaimSettings',
+                request_serializer=concord_dot_graph_dot_v1_dot_claim__pb2.SetClaimSettingsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_claim__pb2.SetClaimSettingsResponse.FromString,
+                _registered_method=True)
 
 
 class ClaimServiceServicer:
@@ -109,6 +119,20 @@ class ClaimServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetClaimSettings(self, request, context):
+        """Reads what claims in the space.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetClaimSettings(self, request, context):
+        """Sets what claims in the space. What was done, and what was claimed, stays.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ClaimServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -136,6 +160,16 @@ def add_ClaimServiceServicer_to_server(servicer, server):
                     servicer.WithdrawClaims,
                     request_deserializer=concord_dot_graph_dot_v1_dot_claim__pb2.WithdrawClaimsRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_claim__pb2.WithdrawClaimsResponse.SerializeToString,
+            ),
+            'GetClaimSettings': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetClaimSettings,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_claim__pb2.GetClaimSettingsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_claim__pb2.GetClaimSettingsResponse.SerializeToString,
+            ),
+            'SetClaimSettings': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetClaimSettings,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_claim__pb2.SetClaimSettingsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_claim__pb2.SetClaimSettingsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -278,6 +312,60 @@ class ClaimService:
             '/concord.graph.v1.ClaimService/WithdrawClaims',
             concord_dot_graph_dot_v1_dot_claim__pb2.WithdrawClaimsRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_claim__pb2.WithdrawClaimsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetClaimSettings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ClaimService/GetClaimSettings',
+            concord_dot_graph_dot_v1_dot_claim__pb2.GetClaimSettingsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_claim__pb2.GetClaimSettingsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetClaimSettings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ClaimService/SetClaimSettings',
+            concord_dot_graph_dot_v1_dot_claim__pb2.SetClaimSettingsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_claim__pb2.SetClaimSettingsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -48,6 +48,10 @@ class ClaimServiceStub:
     """Refuses claims, all or none: they never do anything."""
     WithdrawClaims: _grpc.UnaryUnaryMultiCallable[_claim_pb2.WithdrawClaimsRequest, _claim_pb2.WithdrawClaimsResponse]
     """Takes back claims of the caller's own, all or none."""
+    GetClaimSettings: _grpc.UnaryUnaryMultiCallable[_claim_pb2.GetClaimSettingsRequest, _claim_pb2.GetClaimSettingsResponse]
+    """Reads what claims in the space."""
+    SetClaimSettings: _grpc.UnaryUnaryMultiCallable[_claim_pb2.SetClaimSettingsRequest, _claim_pb2.SetClaimSettingsResponse]
+    """Sets what claims in the space. What was done, and what was claimed, stays."""
 
 @_typing.type_check_only
 class ClaimServiceAsyncStub(ClaimServiceStub):
@@ -69,6 +73,10 @@ class ClaimServiceAsyncStub(ClaimServiceStub):
     """Refuses claims, all or none: they never do anything."""
     WithdrawClaims: _aio.UnaryUnaryMultiCallable[_claim_pb2.WithdrawClaimsRequest, _claim_pb2.WithdrawClaimsResponse]  # type: ignore[assignment]
     """Takes back claims of the caller's own, all or none."""
+    GetClaimSettings: _aio.UnaryUnaryMultiCallable[_claim_pb2.GetClaimSettingsRequest, _claim_pb2.GetClaimSettingsResponse]  # type: ignore[assignment]
+    """Reads what claims in the space."""
+    SetClaimSettings: _aio.UnaryUnaryMultiCallable[_claim_pb2.SetClaimSettingsRequest, _claim_pb2.SetClaimSettingsResponse]  # type: ignore[assignment]
+    """Sets what claims in the space. What was done, and what was claimed, stays."""
 
 class ClaimServiceServicer(metaclass=_abc_1.ABCMeta):
     """Lists and settles claims. A person stands above an agent, an agent above a tool.
@@ -117,5 +125,21 @@ class ClaimServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_claim_pb2.WithdrawClaimsResponse, _abc.Awaitable[_claim_pb2.WithdrawClaimsResponse]]:
         """Takes back claims of the caller's own, all or none."""
+
+    @_abc_1.abstractmethod
+    def GetClaimSettings(
+        self,
+        request: _claim_pb2.GetClaimSettingsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_claim_pb2.GetClaimSettingsResponse, _abc.Awaitable[_claim_pb2.GetClaimSettingsResponse]]:
+        """Reads what claims in the space."""
+
+    @_abc_1.abstractmethod
+    def SetClaimSettings(
+        self,
+        request: _claim_pb2.SetClaimSettingsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_claim_pb2.SetClaimSettingsResponse, _abc.Awaitable[_claim_pb2.SetClaimSettingsResponse]]:
+        """Sets what claims in the space. What was done, and what was claimed, stays."""
 
 def add_ClaimServiceServicer_to_server(servicer: ClaimServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from concord_graph.domain.conflicts import (
+    OPEN,
     Conflict,
     ConflictClass,
     ConflictState,
@@ -87,6 +88,32 @@ async def as_before(tx: Reads, stored: Entry) -> Conflict:
     if not isinstance(then, Entry):
         raise TypeError(stored.id)
     return conflict_of(then)
+
+
+async def ended_by(tx: Reads, item: Item, by: str) -> Sequence[tuple[Entry, Conflict]]:
+    """Return the open conflicts that end as a side is forgotten, deleted or erased: dismissed.
+
+    Should the side come back, it is another version, and can be found to disagree anew.
+    """
+    if not (await tx.open_conflicts([item.id])).get(item.id):
+        return ()
+    states = tuple(state.name for state in OPEN)
+    filter_ = EntryFilter(ItemKind.CONFLICT, shelf=None, shelves=states, sides=(item.id,))
+    found, _ = await tx.entries(filter_, Instant(0, FOREVER))
+    stored = [(entry, conflict_of(entry)) for entry in found]
+    return [
+        (
+            entry,
+            replace(
+                known,
+                state=ConflictState.DISMISSED,
+                reviewed_by=by,
+                reopens_at=entry.revision.number,
+            ),
+        )
+        for entry, known in stored
+        if not known.consented
+    ]
 
 
 async def with_words(tx: Reads, item: Item) -> Sequence[Entry]:

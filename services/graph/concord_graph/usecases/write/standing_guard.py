@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
@@ -12,12 +12,10 @@ from concord_graph.domain.claims import (
     NOTHING,
     Claim,
     ClaimAction,
-    Rank,
     Stand,
     Target,
     claim_of,
     harms,
-    rank_of,
 )
 from concord_graph.domain.conflicts import Conflict, conflict_of
 from concord_graph.domain.errors import StandsAbove
@@ -28,7 +26,6 @@ from concord_graph.domain.items import (
     Item,
     ItemKind,
     Memory,
-    MemoryOrigin,
     Node,
     Relation,
     is_erased,
@@ -36,27 +33,19 @@ from concord_graph.domain.items import (
 from concord_graph.domain.succession import former_values, next_values
 from concord_graph.ports import (
     Author,
-    Change,
-    ChangeType,
     ClaimMade,
     OperationFilter,
+    Reads,
     ServiceRecord,
     Writes,
 )
 from concord_graph.usecases.read.succession import value_of
 from concord_graph.usecases.write.rows import Rows
+from concord_graph.usecases.write.stands import APPLY, WROTE, Stands
 
 ItemT = TypeVar("ItemT", Node, Edge, Memory)
-APPLY = "ApplyGovernedChange"
-RESTORING = "RestoreBackup"
-"""The method of the one author that repeats others' erasures: in a restored copy."""
-MOST_AUTHORS = 100
-MOST_STATING = 100
 MOST_RIVALS = 100_000
 """Values of a relation that a late declaration is judged by; of more it is refused."""
-_NOBODY = Stand(Rank.NOBODY, frozenset())
-_WROTE = (ChangeType.CREATED, ChangeType.UPDATED, ChangeType.RESTORED)
-_PROPOSED = {MemoryOrigin.HUMAN: Rank.HUMAN, MemoryOrigin.TOOL: Rank.TOOL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,23 +72,12 @@ class Judged(NamedTuple, Generic[ItemT]):
     pushed: Sequence[tuple[Edge, Harm]] = ()
 
 
-class StandingGuard:
+class StandingGuard(Stands):
     """Judges the writes of one author in one transaction. `made`: the ids of what it created."""
 
     def __init__(self, tx: Writes, author: Author, made: Collection[str]) -> None:
-        self._tx = tx
-        self._author = author
-        self._made = made
+        super().__init__(tx, author, made)
         self._claims_among_equals: bool | None = None
-
-    @property
-    def rank(self) -> Rank:
-        """How high the author stands: of a governed change, its proposer."""
-        if self._author.method == RESTORING:
-            return Rank.HUMAN
-        if self._author.method == APPLY:
-            return _PROPOSED.get(self._author.origin, Rank.AGENT)
-        return rank_of(self._author.kind)
 
     async def may(self, item: Item | DeclaredRelation) -> bool:
         """Return whether the author may do as it likes with an item."""
@@ -112,8 +90,7 @@ class StandingGuard:
 
     async def _guards_equals(self) -> bool:
         if self._claims_among_equals is None:
-            stored = await self._tx.service_record(ServiceRecord.STANDING_SETTINGS)
-            self._claims_among_equals = bool(json.loads(stored or "{}").get("claims_among_equals"))
+            self._claims_among_equals = await claims_among_equals(self._tx)
         return self._claims_among_equals
 
     async def judged(self, before: Item | None, after: ItemT) -> Judged[ItemT]:
@@ -129,8 +106,21 @@ class StandingGuard:
         if after.relation == Relation.CONTRADICTS and not after.deleted:
             return Judged(replace(after, claimed=await self._contradicts_above(after)))
         if harms := await self.harmed_by(before, after):
+            await self._demand_claimable(harms)
             return Judged(replace(after, claimed=True), harms)
         return Judged(after, (), await self.pushed_in_by(after))
+
+    async def _demand_claimable(self, harms: Sequence[Harm]) -> None:
+        """Refuse to half do a governed change.
+
+        Raises:
+            StandsAbove: the change is one.
+        """
+        if self._author.method != APPLY:
+            return
+        for harm in harms:
+            if (item := await self._item(harm.item.id)) is not None:
+                raise StandsAbove(item, harm.action, item)
 
     def claim(self, harm: Harm, edge_id: str, said_by: str = "") -> Claim:
         """Return the claim of an edge that would harm an item; `said_by`: the memory that states
@@ -227,7 +217,7 @@ class StandingGuard:
 
     async def _said_by(self, edge: Edge, stand: Stand) -> Target:
         """Return the memory by which an edge stands as high as it does, else the edge."""
-        for memory in await self._stating(edge):
+        for memory in await self.stating(edge):
             if (await self.stand(memory)).rank == stand.rank:
                 return _target(memory)
         return _target(edge)
@@ -266,7 +256,7 @@ class StandingGuard:
 
     async def _newest(self, item_id: str) -> Author:
         """Return who first wrote an item."""
-        filter_ = OperationFilter(item_id=item_id, types=_WROTE, oldest_first=True)
+        filter_ = OperationFilter(item_id=item_id, types=WROTE, oldest_first=True)
         return (await self._tx.operations(filter_, None, 1))[0].author
 
     async def demand_decidable(self, before: Entry | None, after: Conflict) -> None:
@@ -337,37 +327,14 @@ class StandingGuard:
                 )
         return found
 
-    async def stand(self, item: Item | DeclaredRelation) -> Stand:
-        """Return how high an item stands: as the highest of those who wrote it; an edge of facts as
-        the highest of the live memories that state it, and of those who wrote it as their own."""
-        if not isinstance(item, Edge) or item.is_lineage:
-            return await self._written_by(item)
-        stands = [await self._written_by(memory) for memory in await self._stating(item)]
-        if not item.is_of_facts:
-            stands.append(await self._written_by(item))
-        return _highest(stands)
-
-    async def _stating(self, edge: Edge) -> list[Memory]:
-        ids = [each for each, _ in await self._tx.stating([edge.id], limit=MOST_STATING)]
-        found = await self._tx.items(ids) if ids else {}
-        return [memory for memory in found.values() if isinstance(memory, Memory)]
-
-    async def _written_by(self, item: Item | DeclaredRelation) -> Stand:
-        if item.id in self._made:
-            return Stand(self.rank, frozenset({self._author.principal}))
-        types = (*_WROTE, ChangeType.DELETED) if item.deleted else _WROTE
-        filter_ = OperationFilter(item_id=item.id, types=types)
-        changes = list(await self._tx.operations(filter_, None, MOST_AUTHORS))
-        if len(changes) == MOST_AUTHORS:
-            first = replace(filter_, oldest_first=True)
-            changes += await self._tx.operations(first, None, 1)
-        origin = item.origin if isinstance(item, Memory) else MemoryOrigin.UNSPECIFIED
-        return _highest(
-            Stand(_rank_of(each, origin), frozenset({each.author.principal})) for each in changes
-        )
-
     async def _item(self, item_id: str) -> Item | None:
         return (await self._tx.items([item_id])).get(item_id)
+
+
+async def claims_among_equals(tx: Reads) -> bool:
+    """Return whether, in this space, equals of different principals claim, too."""
+    stored = await tx.service_record(ServiceRecord.CLAIM_SETTINGS)
+    return bool(json.loads(stored or "{}").get("claims_among_equals"))
 
 
 def claim_made(entry: Entry) -> ClaimMade:
@@ -386,22 +353,6 @@ def action_of(before: Item, after: Item) -> ClaimAction:
     if after.deleted:
         return ClaimAction.FORGET if isinstance(before, Memory) else ClaimAction.DELETE
     return ClaimAction.UPDATE
-
-
-def _rank_of(change: Change, origin: MemoryOrigin) -> Rank:
-    """Return the rank of who made a change; `origin`: of the memory that it wrote."""
-    if change.needs_consent:
-        return Rank.HUMAN
-    if change.author.method == APPLY:
-        return _PROPOSED.get(origin, Rank.AGENT)
-    return rank_of(change.author.kind)
-
-
-def _highest(stands: Iterable[Stand]) -> Stand:
-    found = list(stands)
-    rank = max((stand.rank for stand in found), default=Rank.NOBODY)
-    by = [stand.principals for stand in found if stand.rank == rank]
-    return Stand(rank, frozenset().union(*by)) if rank else _NOBODY
 
 
 def _target(item: Item) -> Target:

@@ -110,6 +110,8 @@ class Writer(Recorder):
         if item.deleted and not (before is None or before.deleted):
             for entry, state in await claims_at.ended_by(self.tx, item):
                 await self.settle_claim(entry, state)
+            for entry, ended in await conflicts.ended_by(self.tx, item, self.author.principal):
+                await self.put_conflict(entry, ended)
         if isinstance(item, (Edge, Memory)) and item.erase_time:
             for entry in await conflicts.with_words(self.tx, item):
                 erased = await self._record(entry, erased_entry(entry, item.erase_time))
