@@ -282,7 +282,11 @@ async def test_a_governed_change_of_a_lower_proposer_is_refused(live: World) -> 
     person, agent = ada(live), helper(live)
     kept, merged = await agent.add("She drinks tea."), await person.add("She drinks tea!")
     merge = governed_pb2.MergeItemsRequest(
-        kept_id=kept.id, kept_etag=kept.etag, merged_id=merged.id, merged_etag=merged.etag
+        request_id="m",
+        kept_id=kept.id,
+        kept_etag=kept.etag,
+        merged_id=merged.id,
+        merged_etag=merged.etag,
     )
     etags = [governed_pb2.ItemEtag(id=each.id, etag=each.etag) for each in (kept, merged)]
     seen = governed_pb2.ApplyGovernedChangeRequest(
@@ -290,7 +294,7 @@ async def test_a_governed_change_of_a_lower_proposer_is_refused(live: World) -> 
     )
     told = await refused(live.calls().governed.ApplyGovernedChange(seen))
 
-    assert (told.reason, told.metadata["item_id"]) == (ABOVE, merged.id)
+    assert (told.reason, dict(told.metadata)) == (ABOVE, {"item_id": merged.id})
     assert not (await person.get(merged.id)).supersession.is_superseded
 
 
@@ -305,7 +309,6 @@ async def test_a_conflict_ends_with_its_side(live: World) -> None:
     await agent.forget(await agent.get("a"))
 
     assert not (await agent.get("b")).conflict_ids
-    (conflict,) = (
-        await agent.conflict.ListConflicts(conflict_pb2.ListConflictsRequest())
-    ).conflicts
+    listed = await agent.conflict.ListConflicts(conflict_pb2.ListConflictsRequest())
+    (conflict,) = listed.conflicts
     assert conflict.state == conflict_pb2.CONFLICT_STATE_DISMISSED
