@@ -26,8 +26,8 @@ async def after_adding(
     gave_way = {each.id for each in reply.gave_way.items}
     gave_way |= {each.item_id for each in reply.claims}
     said = [
-        f"{each.item_id} is {each.owner}'s and stays: ask {each.owner} to accept claim {each.number}"
-        f" (concord claim accept {each.number})."
+        f"{each.item_id} is {each.owner}'s and stays: ask {each.owner} to accept claim"
+        f" {each.number} (concord claim accept {each.number})."
         for each in reply.claims
     ]
     for target in dict.fromkeys(given.get("supersedes") or ()):

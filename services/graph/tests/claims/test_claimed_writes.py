@@ -120,7 +120,7 @@ async def test_edges_and_nodes_of_a_person_stay(live: World) -> None:
     stated = type_pb2.Node(name="Ada", properties=struct({"born": 1900}))
     graph = agent.graph
 
-    replies = [
+    replies: list[Any] = [
         await graph.UpdateEdge(other),
         await agent.upsert(upsert),
         await graph.DeleteEdge(
