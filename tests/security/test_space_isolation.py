@@ -57,6 +57,7 @@ NOTED = {
         "AddRecall",
         "SetRecallLog",
         "SetCheckSettings",
+        "SetClaimSettings",
         "EraseQueryText",
     )
 }

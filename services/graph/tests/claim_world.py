@@ -55,21 +55,21 @@ async def claims(
 
 async def accept(calls: Calls, *numbers: int, **named: object) -> claim_pb2.AcceptClaimsResponse:
     """Accept claims."""
-    which = claim_pb2.ClaimsNamed(numbers=numbers, **named)  # type: ignore[arg-type]
+    which = claim_pb2.ClaimsNamed(ids=map(str, numbers), **named)  # type: ignore[arg-type]
     request = claim_pb2.AcceptClaimsRequest(request_id=calls.request_id(), named=which)
     return await calls.claim.AcceptClaims(request)
 
 
 async def refuse(calls: Calls, *numbers: int, **named: object) -> claim_pb2.RefuseClaimsResponse:
     """Refuse claims."""
-    which = claim_pb2.ClaimsNamed(numbers=numbers, **named)  # type: ignore[arg-type]
+    which = claim_pb2.ClaimsNamed(ids=map(str, numbers), **named)  # type: ignore[arg-type]
     request = claim_pb2.RefuseClaimsRequest(request_id=calls.request_id(), named=which)
     return await calls.claim.RefuseClaims(request)
 
 
 async def withdraw(calls: Calls, *numbers: int) -> claim_pb2.WithdrawClaimsResponse:
     """Withdraw claims."""
-    which = claim_pb2.ClaimsNamed(numbers=numbers)
+    which = claim_pb2.ClaimsNamed(ids=map(str, numbers))
     request = claim_pb2.WithdrawClaimsRequest(request_id=calls.request_id(), named=which)
     return await calls.claim.WithdrawClaims(request)
 

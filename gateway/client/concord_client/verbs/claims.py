@@ -48,7 +48,7 @@ def accept_claims(
 
     For the items' owners, and for who governs with a kind at least as high.
     """
-    named = claim_pb2.ClaimsNamed(numbers=numbers, claimant=claimant, up_to_number=up_to)
+    named = claim_pb2.ClaimsNamed(ids=map(str, numbers), claimant=claimant, up_to_number=up_to)
     return Step(claim_pb2.AcceptClaimsRequest(named=named), _claims)
 
 
@@ -56,13 +56,13 @@ def refuse_claims(
     numbers: Sequence[int] = (), *, claimant: str = "", up_to: int = 0
 ) -> Step[tuple[Claim, ...]]:
     """Refuse claims, named as for `accept_claims`: they never do anything."""
-    named = claim_pb2.ClaimsNamed(numbers=numbers, claimant=claimant, up_to_number=up_to)
+    named = claim_pb2.ClaimsNamed(ids=map(str, numbers), claimant=claimant, up_to_number=up_to)
     return Step(claim_pb2.RefuseClaimsRequest(named=named), _claims)
 
 
 def withdraw_claims(numbers: Sequence[int]) -> Step[tuple[Claim, ...]]:
     """Take back claims of your own."""
-    named = claim_pb2.ClaimsNamed(numbers=numbers)
+    named = claim_pb2.ClaimsNamed(ids=map(str, numbers))
     return Step(claim_pb2.WithdrawClaimsRequest(named=named), _claims)
 
 

@@ -136,7 +136,7 @@ class ClaimServicer(claim_pb2_grpc.ClaimServiceServicer):
         named = request.named
         command = partial(
             settle_claims,
-            named=ClaimsNamed(tuple(named.numbers), named.claimant, named.up_to_number),
+            named=ClaimsNamed(tuple(named.ids), named.claimant, named.up_to_number),
             state=state,
             governs=GOVERNS in caller().scopes,
             asked_for=self._asked_for,

@@ -204,7 +204,7 @@ async def test_lists_pages_and_filters(live: World) -> None:
 async def test_settling_again_by_the_same_request_is_answered_alike(live: World) -> None:
     """W9 G8 The request id of a settlement is kept as of any write."""
     person, _, number = await _replaced(live)
-    named = claim_pb2.ClaimsNamed(numbers=[number])
+    named = claim_pb2.ClaimsNamed(ids=[str(number)])
     request = claim_pb2.AcceptClaimsRequest(request_id="once", named=named)
 
     first, again = [await person.claim.AcceptClaims(request) for _ in range(2)]

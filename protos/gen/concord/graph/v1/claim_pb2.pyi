@@ -260,11 +260,11 @@ Global___Claimant: _TypeAlias = Claimant  # noqa: Y015
 
 @_typing.final
 class ClaimsNamed(_message.Message):
-    """Which claims are meant: some by number, or all of one claimant up to one that was looked at."""
+    """Which claims are meant: some by name, or all of one claimant up to one that was looked at."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    NUMBERS_FIELD_NUMBER: _builtins.int
+    IDS_FIELD_NUMBER: _builtins.int
     CLAIMANT_FIELD_NUMBER: _builtins.int
     UP_TO_NUMBER_FIELD_NUMBER: _builtins.int
     claimant: _builtins.str
@@ -272,19 +272,19 @@ class ClaimsNamed(_message.Message):
     up_to_number: _builtins.int
     """With `claimant`: none with a higher number, so that none is settled that nobody looked at."""
     @_builtins.property
-    def numbers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The claims' numbers."""
+    def ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The claims' ids, or their numbers in decimal."""
 
     def __init__(
         self,
         *,
-        numbers: _abc.Iterable[_builtins.int] | None = ...,
+        ids: _abc.Iterable[_builtins.str] | None = ...,
         claimant: _builtins.str = ...,
         up_to_number: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["claimant", b"claimant", "numbers", b"numbers", "up_to_number", b"up_to_number"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claimant", b"claimant", "ids", b"ids", "up_to_number", b"up_to_number"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -15,15 +15,17 @@ from concord_graph.usecases.write import claims_at
 from concord_graph.usecases.write.commands import Command
 from concord_graph.usecases.write.writer import Writer, ref
 
+MOST_DIGITS = 15
+"""Digits of the largest number of a claim."""
 MOST_SETTLED = 1_000
 """Claims of one claimant that one request settles."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimsNamed:
-    """Some claims by number, or all open ones of a claimant up to a number."""
+    """Some claims by id or number, or all open ones of a claimant up to a number."""
 
-    numbers: tuple[int, ...] = ()
+    ids: tuple[str, ...] = ()
     claimant: str = ""
     up_to: int = 0
 
@@ -60,23 +62,28 @@ async def settle_claims(
 
 
 async def _named(tx: Reads, named: ClaimsNamed) -> Sequence[Entry]:
-    if bool(named.numbers) == bool(named.claimant):
-        raise FieldInvalid("named", "needs numbers, or a claimant")
+    if bool(named.ids) == bool(named.claimant):
+        raise FieldInvalid("named", "needs ids, or a claimant")
     if not named.claimant:
-        return [await _numbered(tx, number) for number in sorted(set(named.numbers))]
+        found = {entry.rank: entry for name in named.ids for entry in [await _one(tx, name)]}
+        return [found[rank] for rank in sorted(found)]
     if not named.up_to:
         raise FieldInvalid("named.up_to_number", "is required with a claimant")
     filter_ = EntryFilter(ItemKind.CLAIM, ClaimState.OPEN.name, claimant=named.claimant)
-    found, _ = await tx.entries(filter_, Instant(0, FOREVER))
-    return [entry for entry in reversed(found) if entry.rank <= named.up_to][:MOST_SETTLED]
+    listed, _ = await tx.entries(filter_, Instant(0, FOREVER))
+    return [entry for entry in reversed(listed) if entry.rank <= named.up_to][:MOST_SETTLED]
 
 
-async def _numbered(tx: Reads, number: int) -> Entry:
-    everything = EntryFilter(ItemKind.CLAIM, None)
-    found, _ = await tx.entries(everything, Instant(0, FOREVER), before=(number, FOREVER), limit=1)
-    if not found or found[0].rank != number:
-        raise ItemNotFound(str(number))
-    return found[0]
+async def _one(tx: Reads, name: str) -> Entry:
+    """Return a claim by its id, or by its number in decimal."""
+    entry = None if name.isdecimal() else await tx.entry(name)
+    if name.isdecimal() and len(name) <= MOST_DIGITS:
+        every, before = EntryFilter(ItemKind.CLAIM, None), (int(name), FOREVER)
+        found, _ = await tx.entries(every, Instant(0, FOREVER), before=before, limit=1)
+        entry = next((each for each in found if each.rank == int(name)), None)
+    if entry is None or entry.kind != ItemKind.CLAIM:
+        raise ItemNotFound(name)
+    return entry
 
 
 async def _demand_settler(

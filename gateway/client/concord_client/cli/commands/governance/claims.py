@@ -153,7 +153,7 @@ def _named(numbers: list[int] | None, claimant: str, up_to: int) -> ClaimsNamed:
         raise typer.BadParameter("Give numbers, or --claimant with --up-to.")
     if claimant and not up_to:
         raise typer.BadParameter("--claimant needs --up-to: the newest claim that you looked at.")
-    return ClaimsNamed(numbers=numbers or (), claimant=claimant, up_to_number=up_to)
+    return ClaimsNamed(ids=map(str, numbers or ()), claimant=claimant, up_to_number=up_to)
 
 
 def _show(session: Session, reply: Any, verb: str) -> bool:
