@@ -22,6 +22,7 @@ from claim_world import (
 from concord.graph.v1 import claim_pb2, conflict_pb2, governed_pb2, memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from graph_world import SUPERSEDES, Calls, World, fact, reason, refused
+from transfers import export_of, import_into
 
 ACCEPTED, REFUSED, WITHDRAWN = (
     type_pb2.CLAIM_STATE_ACCEPTED,
@@ -312,3 +313,38 @@ async def test_a_conflict_ends_with_its_side(live: World) -> None:
     listed = await agent.conflict.ListConflicts(conflict_pb2.ListConflictsRequest())
     (conflict,) = listed.conflicts
     assert conflict.state == conflict_pb2.CONFLICT_STATE_DISMISSED
+
+
+async def test_a_copy_of_a_space_claims_the_same(live: World) -> None:
+    """W9 G15 A full export has the claims, open and settled; the copy's lineage still does nothing."""
+    person, agent, number = await _replaced(live)
+    milk = await person.add("I drink milk.", id="milk")
+    await agent.memory.ForgetMemory(
+        memory_pb2.ForgetMemoryRequest(request_id="f", id="milk", etag=milk.etag)
+    )
+    await add(agent, "Supersedes: [[memory:milk]]", id="rum")
+    await refuse(person, max(claim.number for claim in await claims(person)))
+
+    other = live.calls("other", principal="ada", kind="HUMAN", origin="HUMAN")
+    await import_into(other, await export_of(person))
+
+    for state in (type_pb2.CLAIM_STATE_OPEN, REFUSED):
+        assert await claims(other, state) == await claims(person, state)
+    copied = await other.get("tea")
+    assert not copied.supersession.is_superseded
+    assert copied.claims == (await person.get("tea")).claims
+    await accept(other, number)
+    assert (await other.get("tea")).supersession.is_superseded
+    assert await export_of(other) != await export_of(person)
+
+
+async def test_an_accepted_claim_is_undone_like_any_change(live: World) -> None:
+    """W9 V8 The record says what accepting changed: the lineage, and the claim."""
+    person, _, number = await _replaced(live)
+    await accept(person, number)
+
+    made = [each for each in await person.operations() if each.method == "AcceptClaims"]
+
+    kinds = {type_pb2.ItemKind.Name(each.item_kind) for each in made}
+    assert kinds == {"ITEM_KIND_EDGE", "ITEM_KIND_CLAIM"}
+    assert {each.principal for each in made} == {"ada"}

@@ -39,6 +39,7 @@ from concord_search.usecases.results import (
     Ranked,
     Result,
     after_their_heads,
+    beside_their_items,
     by_time_in_chains,
     explained,
     may_be_shown,
@@ -267,6 +268,7 @@ class Search:
             results = after_their_heads(results)
         elif ranked.question.scope.superseded is Superseded.INCLUDE:
             results = by_time_in_chains(results)
+        results = beside_their_items(results)
         return results, query.offset + read if read < len(rows) else None
 
     async def shown(
