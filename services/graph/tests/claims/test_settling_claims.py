@@ -316,7 +316,7 @@ async def test_a_conflict_ends_with_its_side(live: World) -> None:
 
 
 async def test_a_copy_of_a_space_claims_the_same(live: World) -> None:
-    """W9 G15 A full export has the claims, open and settled; the copy's lineage still does nothing."""
+    """W9 G15 A full export has the claims, open and settled; its lineage does nothing either."""
     person, agent, number = await _replaced(live)
     milk = await person.add("I drink milk.", id="milk")
     await agent.memory.ForgetMemory(
