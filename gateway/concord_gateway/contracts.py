@@ -3,6 +3,7 @@
 from concord.dissonance.v1 import dialectic_pb2, dissonance_pb2
 from concord.governance.v1 import access_pb2, audit_pb2, principal_pb2, proposal_pb2
 from concord.graph.v1 import (
+    claim_pb2,
     conflict_pb2,
     dialogue_pb2,
     episode_pb2,
@@ -32,6 +33,7 @@ _FILES = (
     space_pb2.DESCRIPTOR,
     relation_pb2.DESCRIPTOR,
     conflict_pb2.DESCRIPTOR,
+    claim_pb2.DESCRIPTOR,
     session_pb2.DESCRIPTOR,
     record_pb2.DESCRIPTOR,
     recall_pb2.DESCRIPTOR,

@@ -9,6 +9,7 @@ from typing import Any
 
 from attack import CREED, EVIL, Attack, Step
 from concord.graph.v1 import (
+    claim_pb2,
     conflict_pb2,
     dialogue_pb2,
     episode_pb2,
@@ -300,6 +301,22 @@ async def decides_about_conflicts(it: Attack) -> None:
     await it.ask(method, request)
 
 
+async def settles_claims(it: Attack) -> None:
+    """Claim on the creed as a tool of the attacker's, then settle whatever is open."""
+    await it.ask(it.party.memory.ForgetMemory, to_forget(await _creed(it)))
+    listed = await it.party.claim.ListClaims(claim_pb2.ListClaimsRequest(page_size=20))
+    ids = [claim.id for claim in listed.claims] or ["none"]
+    named = claim_pb2.ClaimsNamed(ids=[it.chance.choice(ids)])
+    method, form = it.chance.choice(
+        [
+            (it.party.claim.AcceptClaims, claim_pb2.AcceptClaimsRequest),
+            (it.party.claim.RefuseClaims, claim_pb2.RefuseClaimsRequest),
+            (it.party.claim.WithdrawClaims, claim_pb2.WithdrawClaimsRequest),
+        ]
+    )
+    await it.ask(method, form(request_id=request_id(), named=named))
+
+
 async def revokes_at_graph(it: Attack) -> None:
     """RevokeConsent at graph itself, of the human's consents, with the agent's key."""
     given = [
@@ -321,6 +338,6 @@ WRITES: dict[str, Step] = {
         *(adds_a_lie, batches_lies, rewrites_a_memory, forgets_a_memory, restores_a_memory),
         *(erases_a_memory, confirms_an_erasure, adds_lineage, states_a_node),
         *(writes_beside_a_value, ends_a_value, declares, imports, talks, keeps_layers),
-        *(decides_about_conflicts, revokes_at_graph),
+        *(decides_about_conflicts, settles_claims, revokes_at_graph),
     )
 }

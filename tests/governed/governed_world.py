@@ -25,6 +25,7 @@ from concord.governance.v1 import (
     proposal_pb2_grpc,
 )
 from concord.graph.v1 import (
+    claim_pb2_grpc,
     conflict_pb2_grpc,
     dialogue_pb2_grpc,
     episode_pb2_grpc,
@@ -154,6 +155,7 @@ class Party:
         self.space_service = space_pb2_grpc.SpaceServiceStub(self.graph_channel)
         self.relation = relation_pb2_grpc.RelationServiceStub(self.graph_channel)
         self.conflict = conflict_pb2_grpc.ConflictServiceStub(self.graph_channel)
+        self.claim = claim_pb2_grpc.ClaimServiceStub(self.graph_channel)
 
     def signer(self, slot: str) -> signing.Signer:
         """Return who fills a slot."""

@@ -11,6 +11,7 @@ from concord.governance.v1.access_pb2_grpc import AccessServiceStub
 from concord.governance.v1.audit_pb2_grpc import AuditServiceStub
 from concord.governance.v1.principal_pb2_grpc import PrincipalServiceStub
 from concord.governance.v1.proposal_pb2_grpc import ProposalServiceStub
+from concord.graph.v1.claim_pb2_grpc import ClaimServiceStub
 from concord.graph.v1.conflict_pb2_grpc import ConflictServiceStub
 from concord.graph.v1.dialogue_pb2_grpc import DialogueServiceStub
 from concord.graph.v1.episode_pb2_grpc import EpisodeServiceStub
@@ -43,6 +44,7 @@ if TYPE_CHECKING:  # these names exist for type checkers only
     from concord.governance.v1.audit_pb2_grpc import AuditServiceAsyncStub
     from concord.governance.v1.principal_pb2_grpc import PrincipalServiceAsyncStub
     from concord.governance.v1.proposal_pb2_grpc import ProposalServiceAsyncStub
+    from concord.graph.v1.claim_pb2_grpc import ClaimServiceAsyncStub
     from concord.graph.v1.conflict_pb2_grpc import ConflictServiceAsyncStub
     from concord.graph.v1.dialogue_pb2_grpc import DialogueServiceAsyncStub
     from concord.graph.v1.episode_pb2_grpc import EpisodeServiceAsyncStub
@@ -133,6 +135,8 @@ class Client:
         """`concord.graph.v1.ErasureService`: forgetting somebody whole."""
         self.conflict = ConflictServiceStub(channel)
         """`concord.graph.v1.ConflictService`: recorded conflicts."""
+        self.claim = ClaimServiceStub(channel)
+        """`concord.graph.v1.ClaimService`: what would change what a higher principal said."""
         self.dialectic = DialecticServiceStub(channel)
         """`concord.dissonance.v1.DialecticService`: synthesis of opposing claims."""
         self.dissonance = DissonanceServiceStub(channel)
@@ -220,6 +224,7 @@ class AsyncClient:
         self.recall: RecallServiceAsyncStub = RecallServiceStub(channel)
         self.erasure: ErasureServiceAsyncStub = ErasureServiceStub(channel)
         self.conflict: ConflictServiceAsyncStub = ConflictServiceStub(channel)
+        self.claim: ClaimServiceAsyncStub = ClaimServiceStub(channel)
         self.dialectic: DialecticServiceAsyncStub = DialecticServiceStub(channel)
         self.dissonance: DissonanceServiceAsyncStub = DissonanceServiceStub(channel)
         self.session: SessionServiceAsyncStub = SessionServiceStub(channel)

@@ -12,6 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from concord_client import Concord
 from concord_client.verbs import (
+    claim_things,
     conflict_things,
     dialectic_things,
     extraction,
@@ -74,7 +75,14 @@ def _parameter(parameter: inspect.Parameter) -> str:
 def _data() -> Iterator[str]:
     found = {
         name: each
-        for module in (things, conflict_things, overview_things, dialectic_things, extraction)
+        for module in (
+            things,
+            claim_things,
+            conflict_things,
+            overview_things,
+            dialectic_things,
+            extraction,
+        )
         for name, each in vars(module).items()
         if inspect.isclass(each) and is_dataclass(each)
     }

@@ -11,6 +11,8 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 from concord.graph.v1 import (
+    claim_pb2,
+    claim_pb2_grpc,
     conflict_pb2,
     conflict_pb2_grpc,
     dialogue_pb2,
@@ -57,6 +59,7 @@ from concord_graph.config import SqliteConfig, read_backups
 from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable, StoreUnusable
 from concord_graph.ports import EXPORTERS, Clock, GraphStore
 from concord_graph.servicer.actions import Actions
+from concord_graph.servicer.claim import ClaimServicer
 from concord_graph.servicer.conflict import ConflictServicer
 from concord_graph.servicer.dialogue import DialogueServicer
 from concord_graph.servicer.episode import EpisodeServicer
@@ -209,6 +212,11 @@ class GraphApp:
                 conflict_pb2,
                 conflict_pb2_grpc,
                 ConflictServicer(commands, reader, actions, records),
+            ),
+            _registration(
+                claim_pb2,
+                claim_pb2_grpc,
+                ClaimServicer(commands, reader, actions, records, erased),
             ),
             _registration(session_pb2, session_pb2_grpc, SessionServicer(commands, reader)),
             _registration(record_pb2, record_pb2_grpc, RecordServicer(records)),

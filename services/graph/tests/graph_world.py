@@ -14,6 +14,7 @@ import grpc
 import neo4j_at_hand
 import pytest
 from concord.graph.v1 import (
+    claim_pb2_grpc,
     conflict_pb2_grpc,
     dialogue_pb2,
     dialogue_pb2_grpc,
@@ -213,6 +214,7 @@ class Calls:
         if door is not None:
             apart = governed_pb2_grpc.GovernedChangeServiceStub(door)
             self.governed.ApplyGovernedChange = apart.ApplyGovernedChange
+        self.claim = claim_pb2_grpc.ClaimServiceStub(channel)
         self.feed = feed_pb2_grpc.ChangeFeedServiceStub(channel)
 
     def request_id(self) -> str:

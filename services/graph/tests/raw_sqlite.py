@@ -16,7 +16,7 @@ def grow_hub(path: Path, name: str, count: int) -> None:
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
             " INSERT INTO edge SELECT h.space, 'hub-' || n.i, 1, h.seq, h.record_from,"
             " h.record_until, 0, 'p', h.salt, h.create_time, h.id, 1, 'R', 'leaf-' || n.i,"
-            " 1, 0.5, '{}', 1, 0, NULL, NULL, h.create_time, 1, 0, 0, 0"
+            " 1, 0.5, '{}', 1, 0, NULL, NULL, h.create_time, 1, 0, 0, 0, 0"
             " FROM node h, n WHERE h.name = :name",
             {"count": count, "name": name},
         )
@@ -29,7 +29,7 @@ def join(path: Path, pairs: Sequence[tuple[str, str]], *, like: str) -> None:
         db.execute(
             "INSERT INTO edge SELECT e.space, 'joined-' || p.key, 1, e.seq, e.record_from,"
             " e.record_until, 0, 'p', e.salt, e.create_time, p.value->>0, 1, 'R', p.value->>1, 1,"
-            " 0.5, '{}', 1, 0, NULL, NULL, e.effective_from, 1, 0, 0, 0"
+            " 0.5, '{}', 1, 0, NULL, NULL, e.effective_from, 1, 0, 0, 0, 0"
             " FROM (SELECT * FROM edge WHERE id = ?) e, json_each(?) p",
             (like, json.dumps(pairs)),
         )
@@ -43,7 +43,7 @@ def pile_up_history(path: Path, edge_id: str, count: int) -> None:
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
             " INSERT INTO edge SELECT e.space, e.id, 1 + n.i, e.seq, e.record_from,"
             " e.record_from, 0, 'p', e.salt, e.create_time, e.source_id, 1, 'R', e.target_id,"
-            " 1, 0.5, '{}', 1, 0, NULL, NULL, e.effective_from, 1, 0, 0, 0"
+            " 1, 0.5, '{}', 1, 0, NULL, NULL, e.effective_from, 1, 0, 0, 0, 0"
             " FROM edge e, n WHERE e.id = :id",
             {"count": count, "id": edge_id},
         )

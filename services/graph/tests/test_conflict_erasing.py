@@ -47,7 +47,7 @@ async def test_what_is_left_of_an_erased_conflict_is_final(home: Calls) -> None:
     await home.erase(one)
     left = await get(home, kept.id)
 
-    assert await reason(review(home, left, DISMISS)) == ERASED
+    assert await reason(review(home, left, CONFIRM)) == ERASED
     assert (await review(home, beside, DISMISS, "no")).conflict.context == "no"
     (again,) = await record(home, finding(one, other))
     assert again.outcome == pb.FINDING_OUTCOME_STALE

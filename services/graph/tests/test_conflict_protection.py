@@ -182,13 +182,14 @@ async def test_what_both_decided_is_not_undone_by_lineage(pair: Pair) -> None:
 async def test_one_may_state_a_contradiction_that_nobody_decided_about(
     home: Calls, parties: Parties
 ) -> None:
-    """D5 CONTRADICTS hides nothing: its author asserts it, and both take it away."""
+    """D5 W9 CONTRADICTS hides nothing: its author says it, and both take it away; at what both
+    agreed to it is only said."""
     creed = await parties.constitutive_memory(home)
     fact = await home.add("I broke my promise.")
     await home.relate(CONTRADICTS, creed.id, fact.id)
     kept = await of_pair(home, creed.id, fact.id)
 
-    assert (kept.state, kept.author) == (CONFIRMED, "agent-1")
+    assert (kept.state, kept.author) == (POTENTIAL, "agent-1")
     assert await reason(review(home, kept, DISMISS)) == PROTECTED
 
 

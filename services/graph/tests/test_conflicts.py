@@ -183,17 +183,19 @@ async def test_a_side_that_changed_shows_no_spans(home: Calls) -> None:
     assert (side.statement, list(side.spans), side.etag) == ("Tea is warm", [], one.etag)
 
 
-async def test_a_side_that_goes_is_shown_as_gone_and_comes_back(home: Calls) -> None:
-    """D5 Forgetting a side changes nothing in the conflict, and restoring it neither."""
+async def test_a_side_that_goes_ends_its_conflict(home: Calls) -> None:
+    """D5 W9 It is dismissed, and the side shown as gone; restored, it can be found anew."""
     one, other = await home.add("a"), await home.add("b")
     kept = await recorded(home, one, other)
     gone = await home.forget(one)
     without = await get(home, kept.id)
-    await home.restore(gone)
+    back = await home.restore(gone)
+    (anew,) = await record(home, finding(back, other))
 
     assert {s.id: s.is_deleted for s in _sides(without)} == {one.id: True, other.id: False}
     assert not any(side.is_deleted for side in _sides(await get(home, kept.id)))
-    assert without.etag == kept.etag
+    assert without.state == DISMISSED
+    assert anew.state == POTENTIAL
 
 
 async def test_conflicts_are_listed_newest_first_by_state_class_and_side(home: Calls) -> None:

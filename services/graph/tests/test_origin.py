@@ -37,7 +37,8 @@ async def test_follows_from_the_key_and_never_changes(
 
     assert (await agent.add("Tea at four.", id="tea")).origin == HUMAN
     said.content = "Tea at five."
-    changed = await agent.update(said, "content")
+    assert (await agent.update(said, "content")).origin == AGENT  # a memory of its own (W9)
+    changed = await person.update(said, "content")
     assert changed.origin == HUMAN
     changed.origin = AGENT
     assert await reason(agent.update(changed, "origin")) == "ERROR_REASON_UPDATE_MASK_INVALID"

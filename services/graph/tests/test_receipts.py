@@ -4,6 +4,7 @@ from typing import get_args
 
 import pytest
 from concord_graph.adapters import stored
+from concord_graph.domain.claims import ClaimAction
 from concord_graph.domain.conflicts import ConflictState
 from concord_graph.domain.items import ItemKind, Relation
 from concord_graph.domain.sessions import Session
@@ -12,6 +13,8 @@ from concord_graph.ports import (
     BatchAdded,
     Cascaded,
     ChangeApplied,
+    ClaimMade,
+    ClaimsSettled,
     ConflictsDismissed,
     ConflictsRecorded,
     FindingOutcome,
@@ -48,11 +51,14 @@ APPLIED = ChangeApplied(
 
 GAVE_WAY = GaveWay(2, (GivenWay("m", ItemKind.MEMORY, Relation.AMENDS, "é"),), truncated=True)
 
+CLAIMS = (ClaimMade("c", 3, ClaimAction.FORGET, "m", ItemKind.MEMORY, "ada"),)
+
 RESULTS: list[Result] = [
     *(CREATED, TurnsAppended(BATCH), BatchAdded(BATCH), NodeDeleted(NODE, 2)),
     *(WorkingMemoryPut(ENTRIES[0], ENTRIES[1:]), WorkingMemoryRemoved(3)),
     *(MemoryErased(MEMORY, "receipt"), ItemsReverted((NODE, EDGE)), APPLIED, Acknowledged()),
     SessionEnded(Session("s", 1, 2, 3)),
+    ClaimsSettled((Ref(ItemKind.CLAIM, "c", 2),)),
     ConflictsDismissed(2, 1, is_complete=True),
     ConflictsRecorded(
         (
@@ -67,7 +73,7 @@ RESULTS: list[Result] = [
 def test_a_result_comes_back_as_it_was_kept(result: Result) -> None:
     """M5 A request that comes again gets what it did, typed."""
     for gave_way in (GaveWay(), GAVE_WAY):
-        receipt = Receipt(result, 7, gave_way)
+        receipt = Receipt(result, 7, gave_way, CLAIMS if gave_way.count else ())
         assert stored.receipt_of(stored.receipt_to_json(receipt), 7) == receipt
 
 

@@ -1,6 +1,7 @@
 """The table: each method's full name and its cases."""
 
 from access_contracts import ACCESS
+from claim_contracts import CLAIM
 from conflict_contracts import CONFLICT
 from contract_registry import Contract
 from dialectic_contracts import DIALECTIC
@@ -36,6 +37,7 @@ SERVED = {
     "concord.graph.v1.RecallService": RECALL,
     "concord.graph.v1.ErasureService": ERASURE,
     "concord.graph.v1.ConflictService": CONFLICT,
+    "concord.graph.v1.ClaimService": CLAIM,
     "concord.graph.v1.GovernedChangeService": GOVERNED,
     "concord.graph.v1.ChangeFeedService": FEED,
     "concord.governance.v1.AccessService": ACCESS,

@@ -13,6 +13,7 @@ from typing import Any  # what the dynamic calls give back
 
 from concord.governance.v1 import access_pb2, audit_pb2, proposal_pb2
 from concord.graph.v1 import (
+    claim_pb2,
     conflict_pb2,
     dialogue_pb2,
     episode_pb2,
@@ -126,6 +127,8 @@ class Home:
     conflict_etag: str = ""
     dismissed_id: str = ""  # a conflict that somebody dismissed
     dismissed_etag: str = ""
+    claim_id: str = ""  # a tool's, to forget the old memory
+    other_claim_id: str = ""  # and to erase it
     episode_id: str = ""  # the older one
     entry_id: str = ""  # in working memory, the older one
     waiting: Any = None  # a proposal: weakens the rock, unanswered
@@ -245,7 +248,7 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
     )
     for furnisher in (
         _with_relations,
-        *(_with_nodes_and_edges, _with_memories, _with_conflicts, _with_layers),
+        *(_with_nodes_and_edges, _with_memories, _with_conflicts, _with_claims, _with_layers),
         *(_with_what_defines, _with_proposals, _with_key, _with_pages),
     ):
         home = await furnisher(live, home)
@@ -395,6 +398,21 @@ async def _with_memories(live: Live, home: Home) -> Home:
         gone_id=gone.id,
         gone_etag=gone.etag,
     )
+
+
+def claimant(space: str) -> Caller:
+    """Return a tool of a space, which stands below its agent."""
+    return Caller(space, "cron", member(space).scopes, "SYSTEM")
+
+
+async def _with_claims(live: Live, home: Home) -> Home:
+    """Let a tool claim twice on the old memory."""
+    who, named = claimant(home.space), {"id": home.old_id, "etag": home.old_etag}
+    forget = memory_pb2.ForgetMemoryRequest(request_id="claim 1", **named)
+    erase = memory_pb2.EraseMemoryRequest(request_id="claim 2", **named)
+    (one,) = (await live.tell(who, "ForgetMemory", forget)).claims
+    (other,) = (await live.tell(who, "EraseMemory", erase)).claims
+    return replace(home, claim_id=one.id, other_claim_id=other.id)
 
 
 async def _with_conflicts(live: Live, home: Home) -> Home:
@@ -622,6 +640,7 @@ def paged(home: Home) -> dict[str, Any]:
             start=type_pb2.EdgeEnd(name="Ada"), page_size=1, include_superseded=True, peek=True
         ),
         f"{CONFLICTS}.ListConflicts": conflict_pb2.ListConflictsRequest(page_size=1),
+        "ListClaims": claim_pb2.ListClaimsRequest(page_size=1),
         "ListProposals": proposal_pb2.ListProposalsRequest(page_size=1),
         "ListAuditEntries": audit_pb2.ListAuditEntriesRequest(page_size=1),
         "ListRelations": relation_pb2.ListRelationsRequest(page_size=1),

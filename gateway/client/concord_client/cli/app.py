@@ -21,6 +21,7 @@ from concord_client.cli.commands.dissonance import (
 from concord_client.cli.commands.governance import (
     approve,
     audit,
+    claims,
     principal,
     proposals,
     propose,
@@ -185,6 +186,8 @@ _COMMANDS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
         "check-settings": check_settings.check_settings,
         "conflicts": conflicts.conflicts,
         "conflict": conflicts.conflict,
+        "claims": claims.claims,
+        "claim": claims.app,
         "confirm": review_conflict.confirm,
         "dismiss": review_conflict.dismiss,
         "except": review_conflict.except_,

@@ -127,6 +127,15 @@ class ProposalStatus(Choice, module="concord.governance.v1.proposal_pb2"):
     UNDONE = "undone"
 
 
+class ClaimState(Choice, module="concord.type.v1.type_pb2"):
+    """The state of a claim."""
+
+    OPEN = "open"
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    WITHDRAWN = "withdrawn"
+
+
 class TemporalClass(Choice, module="concord.graph.v1.relation_pb2"):
     """The meaning of two values of one source."""
 

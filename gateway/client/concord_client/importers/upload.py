@@ -10,7 +10,12 @@ from itertools import count
 import grpc
 from concord.graph.v1 import memory_pb2
 from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
-from concord.type.v1.type_pb2 import GaveWay
+from concord.type.v1.type_pb2 import (
+    WRITE_OUTCOME_CLAIMED,
+    WRITE_OUTCOME_UNSPECIFIED,
+    ClaimNote,
+    GaveWay,
+)
 
 from concord_client.importers.outcome import Defect, Draft, LeftOut, Outcome, Remark
 from concord_client.refusal import Refused
@@ -93,6 +98,7 @@ class Upload:
         self.finished = False
         """Whether the import is over: all items were sent, or it stopped at a refused one."""
         self.gave_way = GaveWay()
+        self.claims: list[ClaimNote] = []
         """What gave way by all batches; of each, the first thousand are listed."""
         self._update = update_existing
         self._extracted = extracted
@@ -124,7 +130,8 @@ class Upload:
         return self._stop and bool(self.refusals)
 
     def counts(self) -> Counter[str]:
-        """The numbers of memories that were "created", "unchanged", "updated" or "erased"."""
+        """The numbers of memories by what became of them: "created", "unchanged", "updated",
+        "erased", or "claimed": put beside one that stands above the key."""
         names = memory_pb2.BatchOutcome.Name
         counted = Counter({"created": 0, "unchanged": 0, "updated": 0})
         for _, result in self._results:
@@ -141,6 +148,8 @@ class Upload:
             ],
             token=self.token,
             gave_way=self.gave_way if self.gave_way.count else None,
+            outcome=WRITE_OUTCOME_CLAIMED if self.claims else WRITE_OUTCOME_UNSPECIFIED,
+            claims=self.claims,
         )
 
     def _items(self, outcomes: Iterable[Outcome]) -> Iterator[Draft | Defect]:
@@ -212,6 +221,7 @@ class Upload:
         self.gave_way.count += reply.gave_way.count
         self.gave_way.items.extend(reply.gave_way.items)
         self.gave_way.truncated |= reply.gave_way.truncated
+        self.claims.extend(reply.claims)
 
     def _messages(self, items: Sequence[_Item]) -> Iterator[memory_pb2.BatchAddMemoriesRequest]:
         header = memory_pb2.BatchHeader(

@@ -103,7 +103,7 @@ def _written(
     | memory_pb2.RestoreMemoryResponse
     | memory_pb2.EraseMemoryResponse,
 ) -> things.WrittenMemory:
-    return read_reply.written_memory(reply.memory, reply.gave_way)
+    return read_reply.written_memory(reply)
 
 
 def _version(memory: things.Memory | str, etag: str) -> Steps[tuple[str, str]]:

@@ -16,6 +16,7 @@ from google.protobuf.message import Message
 from concord_client.client import AsyncClient, Client, connect, connect_async
 from concord_client.verbs import (
     changes,
+    claims,
     conflict_steps,
     dialectic,
     extraction,
@@ -101,6 +102,10 @@ class _Verbs:
     erase = _Verb(changes.erase)
     receipt = _Verb(changes.receipt)
     history = _Verb(steps.history)
+    accept_claims = _Verb(claims.accept_claims)
+    refuse_claims = _Verb(claims.refuse_claims)
+    withdraw_claims = _Verb(claims.withdraw_claims)
+    claims = _Verb(claims.claims)
     lineage = _Verb(steps.lineage)
     relate = _Verb(steps.relate)
     link = _Verb(steps.link)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import claim_pb2
 from concord.search.v1 import feedback_pb2, health_pb2, search_pb2
 from concord.type.v1 import type_pb2
 
@@ -88,6 +90,9 @@ def health(
             return things.Health(tuple(memories), dict(counts), not request.page_token)
 
 
-def briefing() -> Step[things.Briefing]:
-    """What waits for a consent or a review, and which conflicts are open."""
-    return Step(proposal_pb2.GetBriefingRequest(), read_overview.briefing)
+def briefing() -> Steps[things.Briefing]:
+    """What waits for a consent or a review, which conflicts are open, and who claims."""
+    asked, who = proposal_pb2.GetBriefingRequest(), claim_pb2.ListClaimantsRequest()
+    waiting: things.Briefing = yield Step(asked, read_overview.briefing)
+    claimants: tuple[tuple[str, int], ...] = yield Step(who, read_overview.claimants)
+    return replace(waiting, claimants=claimants)

@@ -135,6 +135,7 @@ class Briefing:
 
     `reviews`: proposals that wait for the agent's review. The counts are of all that there are.
     `graph_rolled_back`: graph is older than the audit log, so that nothing can be decided.
+    `claimants`: who has open claims, with the number of them, by name; see `claims`.
     """
 
     proposals: tuple[WaitingProposal, ...]
@@ -144,3 +145,4 @@ class Briefing:
     conflicts: tuple[OpenConflict, ...]
     conflict_count: int
     graph_rolled_back: bool
+    claimants: tuple[tuple[str, int], ...] = ()

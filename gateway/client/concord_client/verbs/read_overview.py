@@ -1,7 +1,7 @@
 """Turns the contract's messages of integrative search, health and the briefing into plain data."""
 
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import conflict_pb2
+from concord.graph.v1 import claim_pb2, conflict_pb2
 from concord.search.v1 import health_pb2, search_pb2
 from concord.type.v1 import type_pb2
 
@@ -80,6 +80,11 @@ def briefing(read: proposal_pb2.GetBriefingResponse) -> things.Briefing:
         conflict_count=read.potential_count + read.confirmed_count,
         graph_rolled_back=read.graph_rolled_back,
     )
+
+
+def claimants(read: claim_pb2.ListClaimantsResponse) -> tuple[tuple[str, int], ...]:
+    """Who has open claims, and how many."""
+    return tuple((each.claimant, each.open_count) for each in read.claimants)
 
 
 def _waiting(read: proposal_pb2.BriefingLine) -> things.WaitingProposal:

@@ -1,5 +1,6 @@
 """Turns the contract's messages into plain data."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,9 +23,33 @@ def memory(read: type_pb2.Memory) -> things.Memory:
     return things.Memory(**_memory(read))
 
 
-def written_memory(read: type_pb2.Memory, given: type_pb2.GaveWay) -> things.WrittenMemory:
-    """A memory that was written, and what gave way by it."""
-    return things.WrittenMemory(**_memory(read), gave_way=gave_way(given))
+def written_memory(reply: Any) -> things.WrittenMemory:
+    """A memory that was written, and what gave way by it, or is claimed."""
+    return things.WrittenMemory(**_memory(reply.memory), **_done(reply))
+
+
+def _done(reply: Any) -> dict[str, Any]:
+    """What gave way by a write, and what it claims."""
+    return {
+        "gave_way": gave_way(reply.gave_way),
+        "outcome": name_of(type_pb2.WriteOutcome, reply.outcome),
+        "claimed": claims(reply.claims),
+    }
+
+
+def claims(read: Iterable[type_pb2.ClaimNote]) -> tuple[things.ClaimNote, ...]:
+    """Claims in brief."""
+    return tuple(
+        things.ClaimNote(
+            each.number,
+            name_of(type_pb2.ClaimAction, each.action),
+            each.item_id,
+            each.by_id,
+            each.claimant,
+            each.owner,
+        )
+        for each in read
+    )
 
 
 def gave_way(read: type_pb2.GaveWay) -> tuple[things.GivenWay, ...]:
@@ -65,12 +90,13 @@ def _memory(read: type_pb2.Memory) -> dict[str, Any]:
         "is_superseded": read.supersession.is_superseded,
         "superseded_by": tuple(heads),
         "conflict_ids": tuple(read.conflict_ids),
+        "claims": claims(read.claims),
     }
 
 
 def added(read: memory_pb2.AddMemoryResponse) -> things.Added:
     """The result of adding a memory."""
-    return things.Added(memory(read.memory), read.created, gave_way(read.gave_way))
+    return things.Added(memory(read.memory), read.created, **_done(read))
 
 
 def answer(read: search_pb2.SearchResponse) -> things.Answer:
@@ -150,9 +176,9 @@ def edge(read: type_pb2.Edge) -> things.Edge:
     return things.Edge(**_edge(read))
 
 
-def written_edge(read: type_pb2.Edge, given: type_pb2.GaveWay) -> things.WrittenEdge:
-    """An edge that was written, and what gave way by it."""
-    return things.WrittenEdge(**_edge(read), gave_way=gave_way(given))
+def written_edge(reply: Any) -> things.WrittenEdge:
+    """An edge that was written, and what gave way by it, or is claimed."""
+    return things.WrittenEdge(**_edge(reply.edge), **_done(reply))
 
 
 def _edge(read: type_pb2.Edge) -> dict[str, Any]:
@@ -167,6 +193,7 @@ def _edge(read: type_pb2.Edge) -> dict[str, Any]:
         "etag": read.etag,
         "is_constitutive": read.edge_type == CONSTITUTIVE,
         "is_superseded": read.supersession.is_superseded,
+        "claims": claims(read.claims),
     }
 
 

@@ -278,7 +278,7 @@ def relate(newer_id: str, relation: Lineage, older_id: str) -> Step[things.Writt
     )
 
     def read(reply: lineage_pb2.AddLineageResponse) -> things.WrittenEdge:
-        return read_reply.written_edge(reply.edge, reply.gave_way)
+        return read_reply.written_edge(reply)
 
     return Step(request, read)
 
@@ -317,7 +317,7 @@ def link(
     request = graph_pb2.UpsertEdgeRequest(edge=edge)
 
     def read(reply: graph_pb2.UpsertEdgeResponse) -> things.WrittenEdge:
-        return read_reply.written_edge(reply.edge, reply.gave_way)
+        return read_reply.written_edge(reply)
 
     return Step(request, read)
 

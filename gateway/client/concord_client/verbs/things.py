@@ -58,13 +58,30 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimNote:
+    """A claim in brief: `claimant` would do `action` to `item_id`, whose owner may accept that.
+
+    `number`: as `accept_claims` takes it. `by_id`: what would take the item's place, or "".
+    `owner`: "" where an item shows its claims.
+    """
+
+    number: int
+    action: str
+    item_id: str
+    by_id: str
+    claimant: str
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """A version of a memory, which `etag` names.
 
     `origin`: who wrote it: HUMAN, AGENT, TOOL, IMPORT, or ""; `words_origin`: the lowest of those
     whose words stand now. `surfaces_when`: its triggers, see
     `add`. `forgotten` and `erased`: when it was, None if it was not; a forgotten memory can still
-    be read by its id and restored, an erased one has no content.
+    be read by its id and restored, an erased one has no content. `claims`: the open claims on it,
+    or by which it would take another's place; at most 20.
     """
 
     id: str
@@ -91,6 +108,7 @@ class Memory:
     is_superseded: bool
     superseded_by: tuple[str, ...]
     conflict_ids: tuple[str, ...]
+    claims: tuple[ClaimNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +125,14 @@ class GivenWay:
 
 @dataclass(frozen=True, slots=True)
 class WrittenMemory(Memory):
-    """A memory as a write left it. `gave_way`: what gave way by the write, at most 1,000 items."""
+    """A memory as a write left it. `gave_way`: what gave way by the write, at most 1,000 items.
+
+    `outcome`: CLAIMED if part of the write, or all of it, did nothing but to claim: `claimed`.
+    """
 
     gave_way: tuple[GivenWay, ...] = ()
+    outcome: str = ""
+    claimed: tuple[ClaimNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +176,16 @@ class Added:
     """The result of `add`; `created` is False for a memory that existed before.
 
     `gave_way`: what gave way by it, at most 1,000 items. `extraction`: the facts that its text
-    states, where `add` was to extract them; None otherwise.
+    states, where `add` was to extract them; None otherwise. `outcome`: CLAIMED if part of it did
+    nothing but to claim: `claimed`.
     """
 
     memory: Memory
     created: bool
     gave_way: tuple[GivenWay, ...] = ()
     extraction: Extraction | None = None
+    outcome: str = ""
+    claimed: tuple[ClaimNote, ...] = ()
 
     @property
     def id(self) -> str:
@@ -258,7 +284,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relation between two nodes, by their names."""
+    """A relation between two nodes, by their names. `claims`: as of a memory."""
 
     id: str
     source: str
@@ -270,13 +296,19 @@ class Edge:
     etag: str
     is_constitutive: bool
     is_superseded: bool
+    claims: tuple[ClaimNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenEdge(Edge):
-    """An edge as a write left it. `gave_way`: what gave way by the write, at most 1,000 items."""
+    """An edge as a write left it. `gave_way`: what gave way by the write, at most 1,000 items.
+
+    `outcome`, `claimed`: as of a written memory.
+    """
 
     gave_way: tuple[GivenWay, ...] = ()
+    outcome: str = ""
+    claimed: tuple[ClaimNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord_mcp.arguments import refused
 from concord_mcp.tool import Argument, Json, Shape, Tool
 from concord_mcp.tools.notes import after_space_check
-from concord_mcp.tools.parts import CONFLICT, GAVE_WAY, RECORD, RULES, limit, texts
+from concord_mcp.tools.parts import CLAIMS, CONFLICT, GAVE_WAY, RECORD, RULES, limit, texts
 from concord_mcp.tools.proposing import SMF_PROPOSE, STANDS
 
 TWO_IDS = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
@@ -31,6 +31,7 @@ REVIEWED: Shape = {
     "proposal_id": "proposal_id",
     "dependent_ids": "dependent_ids",
     "gave_way": GAVE_WAY,
+    "claims": CLAIMS,
     "token": "token",
 }
 

@@ -10,6 +10,7 @@ from concord.type.v1 import type_pb2
 from concord_mcp.calls import Calls, Refusal
 from concord_mcp.tool import Argument, Tool
 from concord_mcp.tools.parts import (
+    CLAIMS,
     EDGE,
     ETAG,
     GAVE_WAY,
@@ -126,7 +127,13 @@ GRAPH_ADD_EDGE = Tool(
         Argument("valid_from", "edge.valid_from"),
         Argument("valid_until", "edge.valid_until"),
     ),
-    {"edge": ("edge", EDGE), "created": "created", "gave_way": GAVE_WAY, "token": "token"},
+    {
+        "edge": ("edge", EDGE),
+        "created": "created",
+        "gave_way": GAVE_WAY,
+        "claims": CLAIMS,
+        "token": "token",
+    },
     reads=False,
     aliases=NAMES_OF_ENDS,
 )
@@ -148,7 +155,7 @@ DELETE_EDGE = Tool(
     "GraphService.DeleteEdge",
     "Use when an edge was a mistake. What merely ceased to hold gets a valid_until.",
     (Argument("id", "id", required=True), Argument("etag", "etag", hint=ETAG)),
-    {"gave_way": GAVE_WAY, "token": "token"},
+    {"gave_way": GAVE_WAY, "claims": CLAIMS, "token": "token"},
     etag="etag",
     present=_present,
     reads=False,

@@ -13,7 +13,7 @@ from concord_mcp.arguments import at_path, refused
 from concord_mcp.calls import Calls, Refusal
 from concord_mcp.tool import Argument, Json, Tool
 from concord_mcp.tools.notes import GET_MEMORY
-from concord_mcp.tools.parts import ETAG, GAVE_WAY, MEMORY, as_of, limit, part_of
+from concord_mcp.tools.parts import CLAIMS, ETAG, GAVE_WAY, MEMORY, as_of, limit, part_of
 
 LISTED = part_of(MEMORY, "id", "content", "kind", "tags", "domain", "created", "superseded")
 _LINKS = re.compile(r"Supersedes: \[\[memory:")
@@ -103,7 +103,7 @@ UPDATE_MEMORY = Tool(
         _changed("valid_until"),
         _changed("surfaces_when", "all of them: when to surface unasked, as in add_memory"),
     ),
-    {"memory": ("memory", MEMORY), "gave_way": GAVE_WAY, "token": "token"},
+    {"memory": ("memory", MEMORY), "gave_way": GAVE_WAY, "claims": CLAIMS, "token": "token"},
     etag="memory.etag",
     present=_present,
     demand=_demand_change,
@@ -117,7 +117,7 @@ FORGET_MEMORY = Tool(
     "Use when a memory should not be remembered: reads leave it out, its history stays. What was "
     "true once is superseded instead.",
     (Argument("id", "id", required=True), Argument("etag", "etag", hint=ETAG)),
-    {"id": "memory.id", "gave_way": GAVE_WAY, "token": "token"},
+    {"id": "memory.id", "gave_way": GAVE_WAY, "claims": CLAIMS, "token": "token"},
     etag="etag",
     present=_present,
     reads=False,

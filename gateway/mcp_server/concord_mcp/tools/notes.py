@@ -24,9 +24,15 @@ _SUGGEST = "/concord.dissonance.v1.DissonanceService/SuggestAmendments"
 async def after_adding(
     calls: Calls, given: Mapping[str, Json], reply: memory_pb2.AddMemoryResponse
 ) -> Sequence[str]:
-    """The ids in `supersedes` that nothing has yet, and what the memory may amend."""
+    """Whom to ask about what it only claims, the ids in `supersedes` that nothing has yet, and what
+    the memory may amend."""
     gave_way = {each.id for each in reply.gave_way.items}
-    said = []
+    gave_way |= {each.item_id for each in reply.claims}
+    said = [
+        f"{each.item_id} is {each.owner}'s and stays: ask {each.owner} to accept claim"
+        f" {each.number} (concord claim accept {each.number})."
+        for each in reply.claims
+    ]
     for target in dict.fromkeys(given.get("supersedes") or ()):
         if target in gave_way:
             continue

@@ -39,6 +39,8 @@ MEMORY: Shape = {
 
 GAVE_WAY = ("gave_way.items", {"id": "id", "relation": "relation", "by": "by_id"})
 """What gave way by a write."""
+CLAIMS = ("claims", {"number": "number", "item": "item_id", "owner": "owner"})
+"""What a write did not do, but claims: its owner accepts it."""
 
 EDGE: Shape = {
     "id": "id",

@@ -12,7 +12,15 @@ from pydantic import TypeAdapter
 from concord_graph.domain.facts import Fact
 from concord_graph.domain.fields import Field
 from concord_graph.domain.items import FOREVER, ItemKind, Properties, Source, Trust
-from concord_graph.ports import Author, Change, ChangeType, GaveWay, Receipt, Result
+from concord_graph.ports import (
+    Author,
+    Change,
+    ChangeType,
+    ClaimMade,
+    GaveWay,
+    Receipt,
+    Result,
+)
 
 Convert = Callable[[Any], Any]
 Codec = tuple[Convert | None, Convert | None]
@@ -153,6 +161,8 @@ _KEPT_MICROSECONDS: Final = 7 * 86_400_000_000
 _DECISIONS: Final = "ApplyGovernedChange"
 _GAVE_WAY: Final = "gave_way"
 _FORM_OF_GAVE_WAY: Final = TypeAdapter(GaveWay)
+_CLAIMS: Final = "claims"
+_FORM_OF_CLAIMS: Final = TypeAdapter(tuple[ClaimMade, ...])
 _FORMS: Final = {form.__name__: TypeAdapter(form) for form in get_args(Result)}
 
 
@@ -162,6 +172,8 @@ def receipt_to_json(receipt: Receipt) -> str:
     fields = {name: _FORMS[name].dump_python(receipt.result)}
     if receipt.gave_way.count:
         fields[_GAVE_WAY] = _FORM_OF_GAVE_WAY.dump_python(receipt.gave_way)
+    if receipt.claims:
+        fields[_CLAIMS] = _FORM_OF_CLAIMS.dump_python(receipt.claims)
     return json.dumps(fields, separators=(",", ":"))
 
 
@@ -169,8 +181,9 @@ def receipt_of(text: str, seq: int) -> Receipt:
     """Return the receipt of a request that ended at the change `seq`."""
     read = json.loads(text)
     gave_way = _FORM_OF_GAVE_WAY.validate_python(read.pop(_GAVE_WAY, {}))
+    claims = _FORM_OF_CLAIMS.validate_python(read.pop(_CLAIMS, ()))
     ((name, fields),) = read.items()
-    return Receipt(cast(Result, _FORMS[name].validate_python(fields)), seq, gave_way)
+    return Receipt(cast(Result, _FORMS[name].validate_python(fields)), seq, gave_way, claims)
 
 
 def kept_receipt(

@@ -27,6 +27,7 @@ from concord_graph.domain.items import (
 _UNSAID = frozenset({"revision", "erase_time"})
 _CAME_LATER: Mapping[type, frozenset[str]] = {
     Node: frozenset({"of_facts"}),
+    Edge: frozenset({"claimed"}),
     Memory: frozenset({"turn_order", "facts", "properties", "role", "origin", "words_origin"}),
     Source: frozenset({"memory_ids"}),
     Fact: frozenset({"extracted"}),

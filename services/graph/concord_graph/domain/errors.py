@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from concord_graph.domain.items import DeclaredRelation, Entry, Item
+
 
 class GraphError(Exception):
     """Root of graph's own refusals.
@@ -207,6 +209,28 @@ class TooManyAffected(GraphError):
     def __init__(self, limit: int) -> None:
         super().__init__(f"this would change the supersession of more than {limit:,} items")
         self.metadata = {"limit": str(limit)}
+
+
+class StandsAbove(_AboutItem):
+    """A write would change, or take out of default reads, what a higher principal said (W9).
+
+    `target`: the item. `action`: what it would do, a `domain.claims.ClaimAction`. `named`: the
+    record that the caller named; None if it does not exist.
+    """
+
+    reason = "ERROR_REASON_STANDS_ABOVE"
+    why = "this is another principal's, who stands above the caller: it is recorded as a claim"
+
+    def __init__(
+        self,
+        target: Item | DeclaredRelation,
+        action: int,
+        named: Item | DeclaredRelation | Entry | None,
+    ) -> None:
+        super().__init__(target.id)
+        self.target = target
+        self.action = action
+        self.named = named
 
 
 class SpaceDeleted(GraphError):

@@ -21,7 +21,7 @@ _LEFT: Mapping[type, frozenset[str]] = {
     Node: frozenset({"of_facts", "erase_time"}),
     Edge: frozenset(
         {"source", "relation", "target", "edge_type", "valid_from", "valid_until"}
-        | {"origin", "governed", "erase_time"}
+        | {"origin", "governed", "claimed", "erase_time"}
     ),
     Memory: frozenset(
         {"memory_kind", "session_id", "turn_order", "edge_type", "valid_from", "valid_until"}

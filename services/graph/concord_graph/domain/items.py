@@ -32,6 +32,7 @@ class ItemKind(enum.IntEnum):
     WORKING_MEMORY = 6
     RELATION = 7
     CONFLICT = 8
+    CLAIM = 9
 
 
 class EdgeType(enum.IntEnum):
@@ -178,6 +179,7 @@ class End:
 class Edge:
     """A relation between two items. `valid_from` None means: from its create time.
 
+    `claimed`: it would make another item give way, and nobody who may has accepted that (W9).
     `erase_time` (µs) is when its content was erased, in every revision; 0 = never.
     """
 
@@ -197,6 +199,7 @@ class Edge:
     deleted: bool = False
     erase_time: int = 0
     revision: Revision = Revision()
+    claimed: bool = False
 
     kind = ItemKind.EDGE
 
@@ -214,6 +217,11 @@ class Edge:
     def is_extracted(self) -> bool:
         """True while nobody stated or confirmed what programs took from texts."""
         return self.origin == Origin.EXTRACTED
+
+    @property
+    def ends_none(self) -> bool:
+        """True for a value of a row that ends no other: it is extracted, or only claimed."""
+        return self.is_extracted or self.claimed
 
     @property
     def place(self) -> tuple[str, str, str, int]:
@@ -313,12 +321,12 @@ Item = Node | Edge | Memory
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A record beside the items: an episode, a text in working memory, or a conflict of two
-    items (`domain.conflicts`). No edge ends at it.
+    """A record beside the items: an episode, a text in working memory, a conflict of two items
+    (`domain.conflicts`) or a claim (`domain.claims`). No edge ends at it.
 
     `shelf` names the list of its kind that it is on. A list is sorted by `rank`, then by the time
-    of the entry's last write, both descending. `words`: the texts of a conflict that are erased
-    with a side of it. `erase_time` (µs) is when they were, in every revision; 0 = never.
+    of the entry's last write, both descending. `words`: the texts of a conflict or claim that
+    are erased with a side of it. `erase_time` (µs) is when they were, in every revision; 0 = never.
     """
 
     id: str

@@ -30,7 +30,8 @@ class OpenConflicts(NamedTuple):
 
 
 def by_item(found: Iterable[OpenConflict]) -> Mapping[str, OpenConflicts]:
-    """Return the open conflicts of each item; a text finding puts none at risk.
+    """Return the open conflicts of each item; a text finding, and what a caller says that nobody
+    confirmed (W9), put none at risk.
 
     What is UNDECIDED stands in lists of conflicts alone.
     """
@@ -38,7 +39,9 @@ def by_item(found: Iterable[OpenConflict]) -> Mapping[str, OpenConflicts]:
     decided = (each for each in found if each.conflict_class != ConflictClass.UNDECIDED)
     for each in sorted(decided, reverse=True):
         known = of_item.get(each.item_id, OpenConflicts())
-        is_risk = not is_text_finding(ConflictState[each.state], Judge(each.judge))
+        state, judge = ConflictState[each.state], Judge(each.judge)
+        is_said = state == ConflictState.POTENTIAL and judge == Judge.CALLER
+        is_risk = not is_said and not is_text_finding(state, judge)
         ids = (*known.ids, each.conflict_id)[:MOST_OPEN]
         of_item[each.item_id] = OpenConflicts(ids, known.risks + is_risk)
     return of_item

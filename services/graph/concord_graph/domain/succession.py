@@ -14,6 +14,7 @@ its numbers with the instant that they are asked about.
 - A value that lineage replaced by an earlier one of its source and relation *never held*: it is in
   no row. Whether the earlier one held itself does not matter.
 - A memory that states facts ends with the last of them, unless it is fixed.
+- *Claimed* lineage replaces nothing, and a claimed value ends none, as an extracted one (W9).
 - Lineage that one principal wrote at a ghost does not replace what another wrote there later.
 - A deleted item is in no row and states nothing: lineage alone replaces it.
 
@@ -100,6 +101,8 @@ def counts(replacement: Replacement, older: Edge | Memory, *, fixed: bool) -> bo
     """Return whether lineage has effect on its older side, given whether that is fixed."""
     if replacement.lineage.governed:
         return True
+    if replacement.lineage.claimed:
+        return False
     wrote, made = replacement.makers
     return not fixed and not (is_early(replacement.lineage, older) and wrote != made)
 

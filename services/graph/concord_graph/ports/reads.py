@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from typing import Protocol, TypeVar
 
+from concord_graph.domain.claims import OpenClaims
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import FOREVER, Access, Entry, Instant, Item, ItemKind, Node
@@ -155,6 +156,17 @@ class ConflictReads(Protocol):
 
     async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
         """Return the ids of up to `limit` live memories whose sources name any of them, by id."""
+        ...
+
+    async def open_claims(
+        self, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, OpenClaims]:
+        """Return the open claims at each item, as their item or as what would take its place; items
+        without any are absent."""
+        ...
+
+    async def claimants(self, most: int) -> Mapping[str, int]:
+        """Return up to `most` claimants with open claims, each with their number, by name."""
         ...
 
     async def open_conflicts(

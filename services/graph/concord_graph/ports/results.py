@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from concord_graph.domain.claims import ClaimAction
 from concord_graph.domain.conflicts import ConflictState
 from concord_graph.domain.items import ItemKind, Relation
 from concord_graph.domain.sessions import Session
@@ -26,6 +27,7 @@ class Outcome(enum.IntEnum):
     UNCHANGED = 2
     UPDATED = 3
     ERASED = 4
+    CLAIMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,13 @@ class SessionEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimsSettled:
+    """Claims that were settled, in the order of their numbers."""
+
+    claims: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Acknowledged:
     """A command whose reply is empty."""
 
@@ -189,6 +198,7 @@ Result = (
     | ConflictsRecorded
     | ConflictsDismissed
     | SessionEnded
+    | ClaimsSettled
     | Acknowledged
 )
 
@@ -204,6 +214,8 @@ def shown(result: Result) -> tuple[Ref, ...]:
             return tuple(each.ref for each in turns)
         case ItemsReverted(items=items):
             return items
+        case ClaimsSettled(claims=claims):
+            return claims
         case WorkingMemoryPut(entry=entry, evicted=evicted):
             return (entry, *evicted)
     return ()
@@ -232,10 +244,24 @@ class GaveWay:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimMade:
+    """A claim that a write made, or had made before."""
+
+    id: str
+    number: int
+    action: ClaimAction
+    item_id: str
+    item_kind: ItemKind
+    owner: str
+    by_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
-    """A request's result, the sequence number of the space's last change at that time, and what
-    gave way by it."""
+    """A request's result, the sequence number of the space's last change at that time, what gave
+    way by it, and the claims that it made."""
 
     result: Result
     seq: int
     gave_way: GaveWay = GaveWay()
+    claims: tuple[ClaimMade, ...] = ()

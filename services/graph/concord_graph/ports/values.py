@@ -8,6 +8,7 @@ from enum import IntEnum, StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
+from concord_graph.domain.claims import OpenClaims
 from concord_graph.domain.conflicts import ConflictClass
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
@@ -57,6 +58,7 @@ class ServiceRecord(StrEnum):
     CHECK_SETTINGS = "check_settings"
     ERASURE_PLAN = "erasure_plan"
     ERASURE_RECEIPT = "erasure_receipt"
+    CLAIM_SETTINGS = "claim_settings"
 
 
 class ChangeType(IntEnum):
@@ -141,8 +143,8 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     """An item with the data derived from its surroundings at an instant.
 
     `names` holds the names of an edge's end nodes by id, `sources` the ids of the live memories
-    that state it, at most 100, `conflicts` its open conflicts. `is_connected`: the memory states a
-    fact or is linked with a live item; None = not determined.
+    that state it, at most 100, `conflicts` its open conflicts, `claims` its open claims.
+    `is_connected`: the memory states a fact or is linked with a live item; None = not determined.
     """
 
     item: Item
@@ -152,6 +154,7 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     names: Mapping[str, str] = MappingProxyType({})
     sources: tuple[str, ...] = ()
     conflicts: OpenConflicts = OpenConflicts()
+    claims: OpenClaims = OpenClaims()
     is_connected: bool | None = None
 
 
@@ -251,6 +254,7 @@ class EntryFilter:
     """Which entries a list shows; `shelf` None = all of its kind's; `since` (µs) is inclusive.
 
     Of conflicts: `shelves` are the names of states; any of `sides` is a side; `run_id` recorded it.
+    Of claims: any of `sides` is its item or would take its place; `claimant` made it.
     """
 
     kind: ItemKind
@@ -262,6 +266,7 @@ class EntryFilter:
     classes: tuple[ConflictClass, ...] = ()
     sides: tuple[str, ...] = ()
     run_id: str = ""
+    claimant: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@ of entries."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import grpc
@@ -16,13 +18,21 @@ from google.protobuf.message import Message
 
 from concord_graph.domain.items import Entry
 from concord_graph.domain.spelling import NameKind
-from concord_graph.ports import EntryFilter, Result
+from concord_graph.ports import ClaimMade, EntryFilter, Result
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Command, Commands, Done, R
 
 DEFAULT_PAGE = 50
+CLAIMABLE = frozenset(
+    {
+        *("UpsertNode", "UpdateNode", "DeleteNode", "UpsertEdge", "UpdateEdge", "DeleteEdge"),
+        *("UpdateMemory", "ForgetMemory", "RestoreMemory", "EraseMemory", "DeclareRelation"),
+        *("ReviewConflict", "ResolveConflict", "ReopenConflict"),
+    }
+)
+"""The methods that become a claim as a whole when they would change what is a higher one's."""
 FOUND, NOT_FOUND = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -36,7 +46,27 @@ async def execute(
     """Run the command of a unary write request; `session_id`: the session that it uses."""
     method = request.DESCRIPTOR.name.removesuffix("Request")
     compared = request.SerializeToString(deterministic=True)
-    return await execute_as(commands, method, request, compared, command, session_id=session_id)
+    whole = partial(_whole, request) if method in CLAIMABLE else None
+    return await execute_as(
+        commands, method, request, compared, command, session_id=session_id, whole=whole
+    )
+
+
+def _whole(request: Message) -> str:
+    """Return a request, base64, as a claim keeps it: without its id, and of an item that it updates
+    no field but those that it changes."""
+    asked: Any = type(request)()
+    asked.CopyFrom(request)
+    asked.ClearField("request_id")
+    if "update_mask" in asked.DESCRIPTOR.fields_by_name:
+        kept = {"id", "etag", *(path.split(".")[0] for path in asked.update_mask.paths)}
+        for name in ("memory", "edge", "node"):
+            if name in asked.DESCRIPTOR.fields_by_name:
+                item = getattr(asked, name)
+                for field, _ in item.ListFields():
+                    if field.name not in kept:
+                        item.ClearField(field.name)
+    return base64.b64encode(asked.SerializeToString(deterministic=True)).decode()
 
 
 async def execute_as(
@@ -47,12 +77,15 @@ async def execute_as(
     command: Command[R],
     *,
     session_id: str = "",
+    whole: Callable[[], str] | None = None,
 ) -> Done[R]:
     """Run a method's command. `header` has its request id; `compared`, the whole request or its
-    digest, is compared with that of a repeated request."""
+    digest, is compared with that of a repeated request. `whole`: as `Commands.run` takes it."""
     who = caller()
     author = incoming.author(who, header, method)
-    return await commands.run(who.space, author, compared, command, session_id=session_id)
+    return await commands.run(
+        who.space, author, compared, command, session_id=session_id, whole=whole
+    )
 
 
 def reply(form: type[Reply], done: Done[Result], **fields: Any) -> Reply:
@@ -63,7 +96,26 @@ def reply(form: type[Reply], done: Done[Result], **fields: Any) -> Reply:
     message = form(token=outgoing.done_token(caller().space, done), **fields)
     if "gave_way" in form.DESCRIPTOR.fields_by_name and (given := _gave_way(done)):
         message.gave_way.CopyFrom(given)  # type: ignore[attr-defined] # it has the field
+    if done.claims:
+        _fill_claims(message, done.claims)
     return message
+
+
+def _fill_claims(message: Any, claims: Sequence[ClaimMade]) -> None:
+    """Say in a reply that part of its write only claims, if it has the fields to say so."""
+    if "outcome" not in message.DESCRIPTOR.fields_by_name:
+        return
+    message.outcome = type_pb2.WRITE_OUTCOME_CLAIMED
+    for each in claims:
+        message.claims.add(
+            id=each.id,
+            number=each.number,
+            action=int(each.action),
+            item_id=each.item_id,
+            by_id=each.by_id,
+            claimant=caller().principal,
+            owner=each.owner,
+        )
 
 
 def _gave_way(done: Done[Result]) -> type_pb2.GaveWay | None:

@@ -10,6 +10,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.opaque import seal
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from concord_graph.domain.claims import OpenClaims
 from concord_graph.domain.digests import etag
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.facts import Fact
@@ -132,6 +133,24 @@ def fill_edge(message: type_pb2.Edge, shown: Shown) -> None:
         message.sources.extend(view.sources)
     if view.conflicts.ids:
         message.conflict_ids.extend(view.conflicts.ids)
+    if item.claimed:
+        message.claimed = True
+    if view.claims.total:
+        fill_claims(message, view.claims)
+
+
+def fill_claims(message: type_pb2.Edge | type_pb2.Memory, claims: OpenClaims) -> None:
+    """Write the open claims at an item."""
+    message.claim_count = claims.total
+    for each in claims.shown:
+        message.claims.add(
+            id=each.claim_id,
+            number=each.rank,
+            action=int(each.action),
+            item_id=each.item_id,
+            by_id=each.by_id,
+            claimant=each.claimant,
+        )
 
 
 def fill_end(message: type_pb2.EdgeEnd, value: End, names: Mapping[str, str]) -> None:
@@ -152,6 +171,8 @@ def memory(shown: Shown, now: int) -> type_pb2.Memory:
     fill_supersession(message.supersession, shown.view.supersession, now)
     message.relevance_score = shown.relevance
     message.conflict_ids.extend(shown.view.conflicts.ids)
+    if shown.view.claims.total:
+        fill_claims(message, shown.view.claims)
     _fill_health(message.health, shown, now)
     return message
 

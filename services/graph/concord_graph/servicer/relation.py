@@ -29,7 +29,9 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
         return calls.reply(
             relation_pb2.DeclareRelationResponse,
             done,
-            relation=outgoing.done_relation(done),
+            relation=outgoing.done_relation(done)
+            if done.relation is not None
+            else relation_pb2.Relation(name=incoming.text(request.name)),  # it only claims
             created=done.result.is_new,
         )
 

@@ -31,6 +31,13 @@ class CheckSettings:
     records_text_findings: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimSettings:
+    """What claims in a space. `claims_among_equals`: also a principal of the same kind (W9)."""
+
+    claims_among_equals: bool = False
+
+
 class Records:
     """Reads and writes the records of other services."""
 
@@ -85,6 +92,25 @@ class Records:
             demand_space(tx)
             body = json.dumps(asdict(settings))
             await tx.put_service_record(ServiceRecord.CHECK_SETTINGS, body)
+
+        await self._store.write(space, work)
+
+    async def claim_settings(self, space: str) -> ClaimSettings:
+        """Return a space's settings of claims."""
+
+        async def work(tx: Reads) -> ClaimSettings:
+            stored = await tx.service_record(ServiceRecord.CLAIM_SETTINGS)
+            return ClaimSettings(**json.loads(stored or "{}"))
+
+        return await self._store.read(space, work)
+
+    async def set_claim_settings(self, space: str, settings: ClaimSettings) -> None:
+        """Store a space's settings of claims."""
+
+        async def work(tx: Writes) -> None:
+            demand_space(tx)
+            body = json.dumps(asdict(settings))
+            await tx.put_service_record(ServiceRecord.CLAIM_SETTINGS, body)
 
         await self._store.write(space, work)
 

@@ -84,6 +84,8 @@ class MemoryState:
     facts: tuple[Triple, ...] = ()
     amendments: tuple[str, ...] = ()
     """The ids of what amends it."""
+    claimed_by: tuple[str, ...] = ()
+    """The ids of what claims to take its place, or amend it: nobody has accepted that."""
 
     @property
     def held_until(self) -> Micros:

@@ -246,10 +246,30 @@ def _disputes(result: search_pb2.SearchResult) -> list[str]:
     ]
 
 
+_CLAIMED = {
+    type_pb2.CLAIM_ACTION_SUPERSEDE: "replaced",
+    type_pb2.CLAIM_ACTION_DEPRECATE: "deprecated",
+    type_pb2.CLAIM_ACTION_AMEND: "amended",
+    type_pb2.CLAIM_ACTION_FOLLOW: "followed",
+}
+
+
+def _claims(memory: type_pb2.Memory) -> Iterator[str]:
+    """Who says that another memory takes its place, or that it takes another's: not accepted."""
+    for each in memory.claims:
+        if each.action not in _CLAIMED:
+            continue
+        who, how = " ".join(each.claimant.split()), _CLAIMED[each.action]
+        what = "this is" if each.item_id == memory.id else f"memory:{each.item_id} is"
+        by = "this" if each.by_id == memory.id else f"memory:{each.by_id}"
+        yield f"({who} says that {what} {how} by {by}; not accepted: claim {each.number})"
+
+
 def _told(memory: type_pb2.Memory, source: str, notes: Sequence[str] = ()) -> Iterator[str]:
     """A memory's lines: id and provenance, what replaced it, notes, its text, indented."""
     yield f"[memory:{memory.id}] {source}"
     yield from _replaced(memory.supersession, "memory")
+    yield from _claims(memory)
     yield from notes
     content = cut(memory.content.strip(), SHOWN_CHARACTERS)
     for line in visible(content.replace("\r\n", "\n")).split("\n"):

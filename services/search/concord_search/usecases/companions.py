@@ -40,6 +40,7 @@ def named(place: int, result: Result, id_of: Callable[[str], str]) -> Iterator[t
         yield id_of(result.answer_after), "answered after"
     yield from ((each, "replaces it") for each in state.heads if state.id not in state.heads)
     yield from ((each, "amends it") for each in state.amendments)
+    yield from ((each, "claims to take its place") for each in state.claimed_by)
 
 
 def memories_beside(

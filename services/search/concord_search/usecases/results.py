@@ -124,3 +124,21 @@ async def with_conflicts(
         replace(each, conflicts=tuple(found.get(each.memory.state.id, ()))[:MOST_CONFLICTS])
         for each in results
     ]
+
+
+def beside_their_items(results: Sequence[Result]) -> list[Result]:
+    """Moves each memory that only claims to take another's place right behind that one, if both are
+    on the page; keeps the order else."""
+    there = {each.memory.state.id for each in results}
+    of = {
+        name: each.memory.state.id
+        for each in reversed(results)
+        for name in there.intersection(each.memory.state.claimed_by)
+    }
+    leading = [each for each in results if of.get(each.memory.state.id) in (None, *of)]
+    beside = [each for each in results if each not in leading]
+    return [
+        one
+        for each in leading
+        for one in (each, *(o for o in beside if of[o.memory.state.id] == each.memory.state.id))
+    ]

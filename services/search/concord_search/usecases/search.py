@@ -41,6 +41,7 @@ from concord_search.usecases.paths import FactPath, fact_paths
 from concord_search.usecases.results import (
     Ranked,
     Result,
+    beside_their_items,
     explained,
     may_be_shown,
     with_conflicts,
@@ -262,7 +263,8 @@ class Search:
         shown, read = await self.shown(
             space, query, ranked.question, found, rows, ranking=ranked.ranking
         )
-        return explained(ranked, shown), query.offset + read if read < len(rows) else None
+        results = beside_their_items(explained(ranked, shown))
+        return results, query.offset + read if read < len(rows) else None
 
     async def shown(
         self,

@@ -6,6 +6,7 @@ from google.protobuf.json_format import MessageToJson
 from google.protobuf.struct_pb2 import Struct
 from rich.console import RenderableType
 
+from concord_client.cli.render.claim_page import marks
 from concord_client.cli.render.health_page import in_words
 from concord_client.cli.render.page import fields, text, when, word
 
@@ -46,6 +47,7 @@ def of_memory(memory: type_pb2.Memory) -> list[RenderableType]:
         ("superseded by", ", ".join(heads) if supersession.is_superseded else ""),
         ("amended by", ", ".join(supersession.amendment_ids)),
         ("in conflict", ", ".join(memory.conflict_ids)),
+        ("claimed", marks(memory.claims, memory.id)),
         ("forgotten", when(memory.forget_time) if memory.HasField("forget_time") else ""),
         ("erased", when(memory.erase_time) if memory.HasField("erase_time") else ""),
         ("etag", memory.etag),
@@ -83,6 +85,8 @@ def of_edge(edge: type_pb2.Edge) -> list[RenderableType]:
         ("superseded by", heads if edge.supersession.is_superseded else ""),
         ("amended by", ", ".join(edge.supersession.amendment_ids)),
         ("in conflict", ", ".join(edge.conflict_ids)),
+        ("claimed", marks(edge.claims, edge.id)),
+        ("claims only", "it replaces nothing until that is accepted" if edge.claimed else ""),
         ("orphaned", "an end of it is gone" if edge.supersession.is_orphaned else ""),
         ("etag", edge.etag),
     ]

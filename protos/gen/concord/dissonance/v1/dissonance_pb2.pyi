@@ -978,12 +978,16 @@ class ReviewConflictResponse(_message.Message):
     DEPENDENT_IDS_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     proposal_id: _builtins.str
     """The proposal that waits for both slots; empty when the review took effect."""
     proposal_number: _builtins.int
     """Its number; 0 when the review took effect."""
     token: _builtins.str
     """Freshness token of this write; empty when it became a proposal."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when it did nothing but to claim: a side stands above the caller."""
     @_builtins.property
     def conflict(self) -> _conflict_pb2.Conflict:
         """As it is now."""
@@ -996,6 +1000,10 @@ class ReviewConflictResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made."""
+
     def __init__(
         self,
         *,
@@ -1005,10 +1013,12 @@ class ReviewConflictResponse(_message.Message):
         dependent_ids: _abc.Iterable[_builtins.str] | None = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "dependent_ids", b"dependent_ids", "gave_way", b"gave_way", "proposal_id", b"proposal_id", "proposal_number", b"proposal_number", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "conflict", b"conflict", "dependent_ids", b"dependent_ids", "gave_way", b"gave_way", "outcome", b"outcome", "proposal_id", b"proposal_id", "proposal_number", b"proposal_number", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1142,12 +1152,16 @@ class ResolveDissonanceResponse(_message.Message):
     DEPENDENT_IDS_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     proposal_id: _builtins.str
     """The proposal that waits for both slots; empty when it took effect."""
     proposal_number: _builtins.int
     """Its number; 0 when it took effect."""
     token: _builtins.str
     """Freshness token of this write; empty when it became a proposal."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when it did nothing but to claim: a side stands above the caller."""
     @_builtins.property
     def conflict(self) -> _conflict_pb2.Conflict:
         """As it is now."""
@@ -1160,6 +1174,10 @@ class ResolveDissonanceResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made."""
+
     def __init__(
         self,
         *,
@@ -1169,10 +1187,12 @@ class ResolveDissonanceResponse(_message.Message):
         dependent_ids: _abc.Iterable[_builtins.str] | None = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "dependent_ids", b"dependent_ids", "gave_way", b"gave_way", "proposal_id", b"proposal_id", "proposal_number", b"proposal_number", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "conflict", b"conflict", "dependent_ids", b"dependent_ids", "gave_way", b"gave_way", "outcome", b"outcome", "proposal_id", b"proposal_id", "proposal_number", b"proposal_number", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -329,6 +329,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The log has no such entry, or is not of that size. FAILED_PRECONDITION.
     Example: GetInclusionProof(index=7, tree_size=5).
     """
+    ERROR_REASON_STANDS_ABOVE: _ErrorReason.ValueType  # 511
+    """The item is another principal's, who stands above the caller, and the call cannot become a claim; or
+    the caller may not settle the claim. FAILED_PRECONDITION. Metadata: "item_id".
+    Example: a decision without a human's consent that merges what a person said into what an agent said.
+    """
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 600
     """600 to 699: too much. RESOURCE_EXHAUSTED with RetryInfo: the same request may go through later.
 
@@ -706,6 +711,11 @@ Example: UndoModification after `undo_until`.
 ERROR_REASON_PROOF_IMPOSSIBLE: ErrorReason.ValueType  # 510
 """The log has no such entry, or is not of that size. FAILED_PRECONDITION.
 Example: GetInclusionProof(index=7, tree_size=5).
+"""
+ERROR_REASON_STANDS_ABOVE: ErrorReason.ValueType  # 511
+"""The item is another principal's, who stands above the caller, and the call cannot become a claim; or
+the caller may not settle the claim. FAILED_PRECONDITION. Metadata: "item_id".
+Example: a decision without a human's consent that merges what a person said into what an agent said.
 """
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 600
 """600 to 699: too much. RESOURCE_EXHAUSTED with RetryInfo: the same request may go through later.

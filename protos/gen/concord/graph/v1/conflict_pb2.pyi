@@ -944,8 +944,12 @@ class ReviewConflictResponse(_message.Message):
     CONFLICT_FIELD_NUMBER: _builtins.int
     DEPENDENT_IDS_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def conflict(self) -> Global___Conflict:
         """As stored."""
@@ -954,16 +958,22 @@ class ReviewConflictResponse(_message.Message):
     def dependent_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Of a confirmed evolution: items that depend on its older side, as suggestions for a review; at most 50."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
+
     def __init__(
         self,
         *,
         conflict: Global___Conflict | None = ...,
         dependent_ids: _abc.Iterable[_builtins.str] | None = ...,
         token: _builtins.str = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "dependent_ids", b"dependent_ids", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "conflict", b"conflict", "dependent_ids", b"dependent_ids", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1021,8 +1031,12 @@ class ResolveConflictResponse(_message.Message):
     DEPENDENT_IDS_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def conflict(self) -> Global___Conflict:
         """As stored, with its resolution."""
@@ -1035,6 +1049,10 @@ class ResolveConflictResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
+
     def __init__(
         self,
         *,
@@ -1042,10 +1060,12 @@ class ResolveConflictResponse(_message.Message):
         dependent_ids: _abc.Iterable[_builtins.str] | None = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "dependent_ids", b"dependent_ids", "gave_way", b"gave_way", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "conflict", b"conflict", "dependent_ids", b"dependent_ids", "gave_way", b"gave_way", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1090,8 +1110,12 @@ class ReopenConflictResponse(_message.Message):
     CONFLICT_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def conflict(self) -> Global___Conflict:
         """As it was before that review or resolution."""
@@ -1100,16 +1124,22 @@ class ReopenConflictResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
+
     def __init__(
         self,
         *,
         conflict: Global___Conflict | None = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "gave_way", b"gave_way", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "conflict", b"conflict", "gave_way", b"gave_way", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

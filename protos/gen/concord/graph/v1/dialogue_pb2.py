@@ -27,7 +27,7 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/dialogue.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8d\x01\n\x15\x41ppendDialogueRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1c\n\nsession_id\x18\x02 \x01(\tB\x08\xca\xf3\x18\x04\x08\x01H\n\x12:\n\x05turns\x18\x03 \x03(\x0b\x32\x1e.concord.graph.v1.DialogueTurnB\x0b\xca\xf3\x18\x07\x08\x01\"\x03\x10\xc8\x01\"\xc6\x01\n\x0c\x44ialogueTurn\x12 \n\x07speaker\x18\x01 \x01(\tB\x0f\xca\xf3\x18\x0b\x08\x01\x12\x07\x10\x80\x02 \x01(\x01\x12\x17\n\x07\x63ontent\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x07\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12 \n\x0b\x65xternal_id\x18\x04 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x04(\x01\x12/\n\x04role\x18\x05 \x01(\x0e\x32\x19.concord.type.v1.TurnRoleB\x06\xca\xf3\x18\x02\x30\x01\"f\n\x16\x41ppendDialogueResponse\x12&\n\x05turns\x18\x01 \x03(\x0b\x32\x17.concord.type.v1.Memory\x12\x15\n\rcreated_count\x18\x02 \x01(\x05\x12\r\n\x05token\x18\x03 \x01(\t\"\x8e\x01\n\x13ListDialogueRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12$\n\x05\x61s_of\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x19\n\tpage_size\x18\x03 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"W\n\x14ListDialogueResponse\x12&\n\x05turns\x18\x01 \x03(\x0b\x32\x17.concord.type.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xfc\x01\n\x0f\x44ialogueService\x12w\n\x0e\x41ppendDialogue\x12\'.concord.graph.v1.AppendDialogueRequest\x1a(.concord.graph.v1.AppendDialogueResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12p\n\x0cListDialogue\x12%.concord.graph.v1.ListDialogueRequest\x1a&.concord.graph.v1.ListDialogueResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:readb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/dialogue.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8d\x01\n\x15\x41ppendDialogueRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1c\n\nsession_id\x18\x02 \x01(\tB\x08\xca\xf3\x18\x04\x08\x01H\n\x12:\n\x05turns\x18\x03 \x03(\x0b\x32\x1e.concord.graph.v1.DialogueTurnB\x0b\xca\xf3\x18\x07\x08\x01\"\x03\x10\xc8\x01\"\xc6\x01\n\x0c\x44ialogueTurn\x12 \n\x07speaker\x18\x01 \x01(\tB\x0f\xca\xf3\x18\x0b\x08\x01\x12\x07\x10\x80\x02 \x01(\x01\x12\x17\n\x07\x63ontent\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x07\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12 \n\x0b\x65xternal_id\x18\x04 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x04(\x01\x12/\n\x04role\x18\x05 \x01(\x0e\x32\x19.concord.type.v1.TurnRoleB\x06\xca\xf3\x18\x02\x30\x01\"\xc2\x01\n\x16\x41ppendDialogueResponse\x12&\n\x05turns\x18\x01 \x03(\x0b\x32\x17.concord.type.v1.Memory\x12\x15\n\rcreated_count\x18\x02 \x01(\x05\x12\r\n\x05token\x18\x03 \x01(\t\x12.\n\x07outcome\x18\x04 \x01(\x0e\x32\x1d.concord.type.v1.WriteOutcome\x12*\n\x06\x63laims\x18\x05 \x03(\x0b\x32\x1a.concord.type.v1.ClaimNote\"\x8e\x01\n\x13ListDialogueRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12$\n\x05\x61s_of\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x19\n\tpage_size\x18\x03 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"W\n\x14ListDialogueResponse\x12&\n\x05turns\x18\x01 \x03(\x0b\x32\x17.concord.type.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xfc\x01\n\x0f\x44ialogueService\x12w\n\x0e\x41ppendDialogue\x12\'.concord.graph.v1.AppendDialogueRequest\x1a(.concord.graph.v1.AppendDialogueResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12p\n\x0cListDialogue\x12%.concord.graph.v1.ListDialogueRequest\x1a&.concord.graph.v1.ListDialogueResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:readb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -62,12 +62,12 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_APPENDDIALOGUEREQUEST']._serialized_end=286
   _globals['_DIALOGUETURN']._serialized_start=289
   _globals['_DIALOGUETURN']._serialized_end=487
-  _globals['_APPENDDIALOGUERESPONSE']._serialized_start=489
-  _globals['_APPENDDIALOGUERESPONSE']._serialized_end=591
-  _globals['_LISTDIALOGUEREQUEST']._serialized_start=594
-  _globals['_LISTDIALOGUEREQUEST']._serialized_end=736
-  _globals['_LISTDIALOGUERESPONSE']._serialized_start=738
-  _globals['_LISTDIALOGUERESPONSE']._serialized_end=825
-  _globals['_DIALOGUESERVICE']._serialized_start=828
-  _globals['_DIALOGUESERVICE']._serialized_end=1080
+  _globals['_APPENDDIALOGUERESPONSE']._serialized_start=490
+  _globals['_APPENDDIALOGUERESPONSE']._serialized_end=684
+  _globals['_LISTDIALOGUEREQUEST']._serialized_start=687
+  _globals['_LISTDIALOGUEREQUEST']._serialized_end=829
+  _globals['_LISTDIALOGUERESPONSE']._serialized_start=831
+  _globals['_LISTDIALOGUERESPONSE']._serialized_end=918
+  _globals['_DIALOGUESERVICE']._serialized_start=921
+  _globals['_DIALOGUESERVICE']._serialized_end=1173
 # @@protoc_insertion_point(module_scope)

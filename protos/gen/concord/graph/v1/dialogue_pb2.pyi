@@ -101,13 +101,21 @@ class AppendDialogueResponse(_message.Message):
     TURNS_FIELD_NUMBER: _builtins.int
     CREATED_COUNT_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     created_count: _builtins.int
     """How many of them are new."""
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def turns(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.Memory]:
         """Memories of kind TURN, in the order sent. `turn_order` continues the session's numbers."""
+
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
 
     def __init__(
         self,
@@ -115,10 +123,12 @@ class AppendDialogueResponse(_message.Message):
         turns: _abc.Iterable[_type_pb2.Memory] | None = ...,
         created_count: _builtins.int = ...,
         token: _builtins.str = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_count", b"created_count", "token", b"token", "turns", b"turns"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "created_count", b"created_count", "outcome", b"outcome", "token", b"token", "turns", b"turns"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -866,6 +866,8 @@ class ApplyGovernedChangeResponse(_message.Message):
     CASCADED_COUNT_FIELD_NUMBER: _builtins.int
     CASCADED_DIGEST_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
     cascaded_count: _builtins.int
@@ -874,6 +876,8 @@ class ApplyGovernedChangeResponse(_message.Message):
     """Hex SHA-256 of one line for each of these items, by id: "ID BEFORE AFTER" with both revisions; empty
     without such items.
     """
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def node(self) -> _type_pb2.Node:
         """A node."""
@@ -902,6 +906,10 @@ class ApplyGovernedChangeResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
+
     def __init__(
         self,
         *,
@@ -914,10 +922,12 @@ class ApplyGovernedChangeResponse(_message.Message):
         cascaded_count: _builtins.int = ...,
         cascaded_digest: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "gave_way", b"gave_way", "item", b"item", "memory", b"memory", "node", b"node"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cascaded_count", b"cascaded_count", "cascaded_digest", b"cascaded_digest", "edge", b"edge", "effects", b"effects", "gave_way", b"gave_way", "item", b"item", "memory", b"memory", "node", b"node", "orphaned_ids", b"orphaned_ids", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cascaded_count", b"cascaded_count", "cascaded_digest", b"cascaded_digest", "claims", b"claims", "edge", b"edge", "effects", b"effects", "gave_way", b"gave_way", "item", b"item", "memory", b"memory", "node", b"node", "orphaned_ids", b"orphaned_ids", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_item: _TypeAlias = _typing.Literal["node", "edge", "memory"]  # noqa: Y015
     _WhichOneofArgType_item: _TypeAlias = _typing.Literal["item", b"item"]  # noqa: Y015

@@ -63,13 +63,21 @@ class UpsertNodeResponse(_message.Message):
     NODE_FIELD_NUMBER: _builtins.int
     CREATED_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     created: _builtins.bool
     """True when there was none before."""
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def node(self) -> _type_pb2.Node:
         """As stored after the merge."""
+
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
 
     def __init__(
         self,
@@ -77,10 +85,12 @@ class UpsertNodeResponse(_message.Message):
         node: _type_pb2.Node | None = ...,
         created: _builtins.bool = ...,
         token: _builtins.str = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "node", b"node", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "created", b"created", "node", b"node", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -200,21 +210,31 @@ class UpdateNodeResponse(_message.Message):
 
     NODE_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def node(self) -> _type_pb2.Node:
         """As stored."""
+
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
 
     def __init__(
         self,
         *,
         node: _type_pb2.Node | None = ...,
         token: _builtins.str = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "node", b"node", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -263,13 +283,21 @@ class DeleteNodeResponse(_message.Message):
     DELETED_EDGE_COUNT_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     deleted_edge_count: _builtins.int
     """How many edges were deleted with it."""
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
+
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
 
     def __init__(
         self,
@@ -277,10 +305,12 @@ class DeleteNodeResponse(_message.Message):
         deleted_edge_count: _builtins.int = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deleted_edge_count", b"deleted_edge_count", "gave_way", b"gave_way", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "deleted_edge_count", b"deleted_edge_count", "gave_way", b"gave_way", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -400,10 +430,14 @@ class UpsertEdgeResponse(_message.Message):
     CREATED_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     created: _builtins.bool
     """True when there was none before."""
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def edge(self) -> _type_pb2.Edge:
         """As stored after the merge."""
@@ -412,6 +446,10 @@ class UpsertEdgeResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
+
     def __init__(
         self,
         *,
@@ -419,10 +457,12 @@ class UpsertEdgeResponse(_message.Message):
         created: _builtins.bool = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "edge", b"edge", "gave_way", b"gave_way", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "created", b"created", "edge", b"edge", "gave_way", b"gave_way", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -594,8 +634,12 @@ class UpdateEdgeResponse(_message.Message):
     EDGE_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def edge(self) -> _type_pb2.Edge:
         """As stored."""
@@ -604,16 +648,22 @@ class UpdateEdgeResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
+
     def __init__(
         self,
         *,
         edge: _type_pb2.Edge | None = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "gave_way", b"gave_way", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "edge", b"edge", "gave_way", b"gave_way", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -661,21 +711,31 @@ class DeleteEdgeResponse(_message.Message):
 
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
+
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
 
     def __init__(
         self,
         *,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "gave_way", b"gave_way", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -26,7 +26,7 @@ from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb
 from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63oncord/graph/v1/lineage.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\"\xf3\x01\n\x11\x41\x64\x64LineageRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12:\n\x08relation\x18\x02 \x01(\x0e\x32 .concord.type.v1.LineageRelationB\x06\xca\xf3\x18\x02\x08\x01\x12\x18\n\x08newer_id\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x18\n\x08older_id\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1a\n\x07\x63ontext\x18\x05 \x01(\tB\t\xca\xf3\x18\x05\x12\x03\x10\xd0\x0f\x12\x1a\n\nnewer_etag\x18\x06 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x1a\n\nolder_etag\x18\x07 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"\x85\x01\n\x12\x41\x64\x64LineageResponse\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\x12\r\n\x05token\x18\x03 \x01(\t\x12*\n\x08gave_way\x18\x04 \x01(\x0b\x32\x18.concord.type.v1.GaveWay\"M\n\x11GetLineageRequest\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12$\n\x05\x61s_of\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"\xaa\x01\n\x12GetLineageResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12,\n\x05items\x18\x02 \x03(\x0b\x32\x1d.concord.graph.v1.LineageItem\x12$\n\x05\x65\x64ges\x18\x03 \x03(\x0b\x32\x15.concord.type.v1.Edge\x12\x11\n\ttruncated\x18\x04 \x01(\x08\"\x8e\x02\n\x0bLineageItem\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x04kind\x18\x02 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x11\n\tstatement\x18\x03 \x01(\t\x12\x33\n\x0csupersession\x18\x04 \x01(\x0b\x32\x1d.concord.type.v1.Supersession\x12\x0f\n\x07is_head\x18\x05 \x01(\x08\x12\x12\n\nis_deleted\x18\x06 \x01(\x08\x12\x15\n\ris_undeclared\x18\x07 \x01(\x08\x12\x11\n\tis_erased\x18\x08 \x01(\x08\x12\x33\n\x0c\x64\x65rived_from\x18\t \x03(\x0b\x32\x1d.concord.graph.v1.LineageItem2\xe9\x01\n\x0eLineageService\x12k\n\nAddLineage\x12#.concord.graph.v1.AddLineageRequest\x1a$.concord.graph.v1.AddLineageResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12j\n\nGetLineage\x12#.concord.graph.v1.GetLineageRequest\x1a$.concord.graph.v1.GetLineageResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:readb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63oncord/graph/v1/lineage.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\"\xf3\x01\n\x11\x41\x64\x64LineageRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12:\n\x08relation\x18\x02 \x01(\x0e\x32 .concord.type.v1.LineageRelationB\x06\xca\xf3\x18\x02\x08\x01\x12\x18\n\x08newer_id\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x18\n\x08older_id\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1a\n\x07\x63ontext\x18\x05 \x01(\tB\t\xca\xf3\x18\x05\x12\x03\x10\xd0\x0f\x12\x1a\n\nnewer_etag\x18\x06 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x1a\n\nolder_etag\x18\x07 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"\xe1\x01\n\x12\x41\x64\x64LineageResponse\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\x12\r\n\x05token\x18\x03 \x01(\t\x12*\n\x08gave_way\x18\x04 \x01(\x0b\x32\x18.concord.type.v1.GaveWay\x12.\n\x07outcome\x18\x05 \x01(\x0e\x32\x1d.concord.type.v1.WriteOutcome\x12*\n\x06\x63laims\x18\x06 \x03(\x0b\x32\x1a.concord.type.v1.ClaimNote\"M\n\x11GetLineageRequest\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12$\n\x05\x61s_of\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"\xaa\x01\n\x12GetLineageResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12,\n\x05items\x18\x02 \x03(\x0b\x32\x1d.concord.graph.v1.LineageItem\x12$\n\x05\x65\x64ges\x18\x03 \x03(\x0b\x32\x15.concord.type.v1.Edge\x12\x11\n\ttruncated\x18\x04 \x01(\x08\"\x8e\x02\n\x0bLineageItem\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x04kind\x18\x02 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x11\n\tstatement\x18\x03 \x01(\t\x12\x33\n\x0csupersession\x18\x04 \x01(\x0b\x32\x1d.concord.type.v1.Supersession\x12\x0f\n\x07is_head\x18\x05 \x01(\x08\x12\x12\n\nis_deleted\x18\x06 \x01(\x08\x12\x15\n\ris_undeclared\x18\x07 \x01(\x08\x12\x11\n\tis_erased\x18\x08 \x01(\x08\x12\x33\n\x0c\x64\x65rived_from\x18\t \x03(\x0b\x32\x1d.concord.graph.v1.LineageItem2\xe9\x01\n\x0eLineageService\x12k\n\nAddLineage\x12#.concord.graph.v1.AddLineageRequest\x1a$.concord.graph.v1.AddLineageResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12j\n\nGetLineage\x12#.concord.graph.v1.GetLineageRequest\x1a$.concord.graph.v1.GetLineageResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:readb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -56,13 +56,13 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ADDLINEAGEREQUEST']._serialized_start=111
   _globals['_ADDLINEAGEREQUEST']._serialized_end=354
   _globals['_ADDLINEAGERESPONSE']._serialized_start=357
-  _globals['_ADDLINEAGERESPONSE']._serialized_end=490
-  _globals['_GETLINEAGEREQUEST']._serialized_start=492
-  _globals['_GETLINEAGEREQUEST']._serialized_end=569
-  _globals['_GETLINEAGERESPONSE']._serialized_start=572
-  _globals['_GETLINEAGERESPONSE']._serialized_end=742
-  _globals['_LINEAGEITEM']._serialized_start=745
-  _globals['_LINEAGEITEM']._serialized_end=1015
-  _globals['_LINEAGESERVICE']._serialized_start=1018
-  _globals['_LINEAGESERVICE']._serialized_end=1251
+  _globals['_ADDLINEAGERESPONSE']._serialized_end=582
+  _globals['_GETLINEAGEREQUEST']._serialized_start=584
+  _globals['_GETLINEAGEREQUEST']._serialized_end=661
+  _globals['_GETLINEAGERESPONSE']._serialized_start=664
+  _globals['_GETLINEAGERESPONSE']._serialized_end=834
+  _globals['_LINEAGEITEM']._serialized_start=837
+  _globals['_LINEAGEITEM']._serialized_end=1107
+  _globals['_LINEAGESERVICE']._serialized_start=1110
+  _globals['_LINEAGESERVICE']._serialized_end=1343
 # @@protoc_insertion_point(module_scope)

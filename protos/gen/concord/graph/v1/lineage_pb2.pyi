@@ -75,10 +75,14 @@ class AddLineageResponse(_message.Message):
     CREATED_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     created: _builtins.bool
     """False when it was there already."""
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def edge(self) -> _type_pb2.Edge:
         """The lineage edge or resolution record. Its id deletes it (DeleteEdge)."""
@@ -87,6 +91,10 @@ class AddLineageResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
+
     def __init__(
         self,
         *,
@@ -94,10 +102,12 @@ class AddLineageResponse(_message.Message):
         created: _builtins.bool = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "edge", b"edge", "gave_way", b"gave_way", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "created", b"created", "edge", b"edge", "gave_way", b"gave_way", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -39,6 +39,10 @@ class _BatchOutcomeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_BatchOut
     """A new version of a memory that was there."""
     BATCH_OUTCOME_ERASED: _BatchOutcome.ValueType  # 4
     """A memory of this id was erased: nothing was written for it."""
+    BATCH_OUTCOME_CLAIMED: _BatchOutcome.ValueType  # 5
+    """The memory that was there stands above the caller, and stays: the text is a new one, which claims to
+    supersede it.
+    """
 
 class BatchOutcome(_BatchOutcome, metaclass=_BatchOutcomeEnumTypeWrapper):
     """What a batch did with one memory."""
@@ -53,6 +57,10 @@ BATCH_OUTCOME_UPDATED: BatchOutcome.ValueType  # 3
 """A new version of a memory that was there."""
 BATCH_OUTCOME_ERASED: BatchOutcome.ValueType  # 4
 """A memory of this id was erased: nothing was written for it."""
+BATCH_OUTCOME_CLAIMED: BatchOutcome.ValueType  # 5
+"""The memory that was there stands above the caller, and stays: the text is a new one, which claims to
+supersede it.
+"""
 Global___BatchOutcome: _TypeAlias = BatchOutcome  # noqa: Y015
 
 @_typing.final
@@ -99,10 +107,14 @@ class AddMemoryResponse(_message.Message):
     CREATED_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     created: _builtins.bool
     """False when it was there already."""
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """As stored."""
@@ -111,6 +123,10 @@ class AddMemoryResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
+
     def __init__(
         self,
         *,
@@ -118,10 +134,12 @@ class AddMemoryResponse(_message.Message):
         created: _builtins.bool = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "gave_way", b"gave_way", "memory", b"memory", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "created", b"created", "gave_way", b"gave_way", "memory", b"memory", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -209,8 +227,12 @@ class BatchAddMemoriesResponse(_message.Message):
     ERRORS_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___BatchResult]:
         """In the order sent; empty when there are errors."""
@@ -223,6 +245,10 @@ class BatchAddMemoriesResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
+
     def __init__(
         self,
         *,
@@ -230,10 +256,12 @@ class BatchAddMemoriesResponse(_message.Message):
         errors: _abc.Iterable[Global___BatchError] | None = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["errors", b"errors", "gave_way", b"gave_way", "results", b"results", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "errors", b"errors", "gave_way", b"gave_way", "outcome", b"outcome", "results", b"results", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -420,8 +448,12 @@ class UpdateMemoryResponse(_message.Message):
     MEMORY_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """As stored."""
@@ -430,16 +462,22 @@ class UpdateMemoryResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
+
     def __init__(
         self,
         *,
         memory: _type_pb2.Memory | None = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "gave_way", b"gave_way", "memory", b"memory", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -484,8 +522,12 @@ class ForgetMemoryResponse(_message.Message):
     MEMORY_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """With its `forget_time`."""
@@ -494,16 +536,22 @@ class ForgetMemoryResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
+
     def __init__(
         self,
         *,
         memory: _type_pb2.Memory | None = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "gave_way", b"gave_way", "memory", b"memory", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -548,8 +596,12 @@ class RestoreMemoryResponse(_message.Message):
     MEMORY_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """As stored."""
@@ -558,16 +610,22 @@ class RestoreMemoryResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
+
     def __init__(
         self,
         *,
         memory: _type_pb2.Memory | None = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "gave_way", b"gave_way", "memory", b"memory", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -617,12 +675,16 @@ class EraseMemoryResponse(_message.Message):
     MEMORY_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     GAVE_WAY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
     erase_id: _builtins.str
     """Id of the receipt, for GetEraseReceipt. From this reply on no method returns the content; its bytes
     have left every store once the receipt is complete.
     """
     token: _builtins.str
     """Freshness token of this write."""
+    outcome: _type_pb2.WriteOutcome.ValueType
+    """CLAIMED when part of it, or all, did nothing but to claim."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """The memory without its content."""
@@ -631,6 +693,10 @@ class EraseMemoryResponse(_message.Message):
     def gave_way(self) -> _type_pb2.GaveWay:
         """What gave way by this write; absent when nothing did."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.ClaimNote]:
+        """The claims that it made, at most 1,000, or that stand since the same request was made before."""
+
     def __init__(
         self,
         *,
@@ -638,10 +704,12 @@ class EraseMemoryResponse(_message.Message):
         memory: _type_pb2.Memory | None = ...,
         token: _builtins.str = ...,
         gave_way: _type_pb2.GaveWay | None = ...,
+        outcome: _type_pb2.WriteOutcome.ValueType = ...,
+        claims: _abc.Iterable[_type_pb2.ClaimNote] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["erase_id", b"erase_id", "gave_way", b"gave_way", "memory", b"memory", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "erase_id", b"erase_id", "gave_way", b"gave_way", "memory", b"memory", "outcome", b"outcome", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -49,6 +49,8 @@ class _ItemKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ItemKind.Val
     """The declaration of a relation. No item: no edge ends at it."""
     ITEM_KIND_CONFLICT: _ItemKind.ValueType  # 8
     """A recorded disagreement of two items. No item: no edge ends at it."""
+    ITEM_KIND_CLAIM: _ItemKind.ValueType  # 9
+    """A recorded claim on an item of another principal. No item: no edge ends at it."""
 
 class ItemKind(_ItemKind, metaclass=_ItemKindEnumTypeWrapper):
     """What kind of item an id names."""
@@ -71,6 +73,8 @@ ITEM_KIND_RELATION: ItemKind.ValueType  # 7
 """The declaration of a relation. No item: no edge ends at it."""
 ITEM_KIND_CONFLICT: ItemKind.ValueType  # 8
 """A recorded disagreement of two items. No item: no edge ends at it."""
+ITEM_KIND_CLAIM: ItemKind.ValueType  # 9
+"""A recorded claim on an item of another principal. No item: no edge ends at it."""
 Global___ItemKind: _TypeAlias = ItemKind  # noqa: Y015
 
 class _EdgeType:
@@ -437,6 +441,126 @@ ORIGIN_IMPORT: Origin.ValueType  # 4
 """It was imported from elsewhere: it came by BatchAddMemories, or with a key for imports."""
 Global___Origin: _TypeAlias = Origin  # noqa: Y015
 
+class _WriteOutcome:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _WriteOutcomeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WriteOutcome.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    WRITE_OUTCOME_UNSPECIFIED: _WriteOutcome.ValueType  # 0
+    """It acted, or there was nothing to do."""
+    WRITE_OUTCOME_CLAIMED: _WriteOutcome.ValueType  # 1
+    """Part of it, or all, would change or hide what a principal said that stands above the caller: that part
+    did nothing. The reply lists the claims, and shows such an item as it still is.
+    """
+
+class WriteOutcome(_WriteOutcome, metaclass=_WriteOutcomeEnumTypeWrapper):
+    """What became of a write as a whole."""
+
+WRITE_OUTCOME_UNSPECIFIED: WriteOutcome.ValueType  # 0
+"""It acted, or there was nothing to do."""
+WRITE_OUTCOME_CLAIMED: WriteOutcome.ValueType  # 1
+"""Part of it, or all, would change or hide what a principal said that stands above the caller: that part
+did nothing. The reply lists the claims, and shows such an item as it still is.
+"""
+Global___WriteOutcome: _TypeAlias = WriteOutcome  # noqa: Y015
+
+class _ClaimAction:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ClaimActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ClaimAction.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CLAIM_ACTION_UNSPECIFIED: _ClaimAction.ValueType  # 0
+    """Never sent."""
+    CLAIM_ACTION_SUPERSEDE: _ClaimAction.ValueType  # 1
+    """Lineage SUPERSEDES would end at it; also what new words for a memory claim."""
+    CLAIM_ACTION_DEPRECATE: _ClaimAction.ValueType  # 2
+    """Lineage DEPRECATES would end at it."""
+    CLAIM_ACTION_AMEND: _ClaimAction.ValueType  # 3
+    """Lineage AMENDS would end at it."""
+    CLAIM_ACTION_FOLLOW: _ClaimAction.ValueType  # 4
+    """A later value of its functional relation would end it."""
+    CLAIM_ACTION_UPDATE: _ClaimAction.ValueType  # 5
+    """It would be changed: any field but for additions."""
+    CLAIM_ACTION_FORGET: _ClaimAction.ValueType  # 6
+    """It would be forgotten."""
+    CLAIM_ACTION_ERASE: _ClaimAction.ValueType  # 7
+    """It would be erased."""
+    CLAIM_ACTION_RESTORE: _ClaimAction.ValueType  # 8
+    """It would be restored."""
+    CLAIM_ACTION_DELETE: _ClaimAction.ValueType  # 9
+    """It would be deleted."""
+    CLAIM_ACTION_DECLARE: _ClaimAction.ValueType  # 10
+    """Its relation would become functional, or its declaration would be changed."""
+    CLAIM_ACTION_RESOLVE: _ClaimAction.ValueType  # 11
+    """A conflict would be resolved so that it gives way."""
+    CLAIM_ACTION_CONFIRM: _ClaimAction.ValueType  # 12
+    """A conflict would be confirmed at it."""
+
+class ClaimAction(_ClaimAction, metaclass=_ClaimActionEnumTypeWrapper):
+    """What a claim would do to its item."""
+
+CLAIM_ACTION_UNSPECIFIED: ClaimAction.ValueType  # 0
+"""Never sent."""
+CLAIM_ACTION_SUPERSEDE: ClaimAction.ValueType  # 1
+"""Lineage SUPERSEDES would end at it; also what new words for a memory claim."""
+CLAIM_ACTION_DEPRECATE: ClaimAction.ValueType  # 2
+"""Lineage DEPRECATES would end at it."""
+CLAIM_ACTION_AMEND: ClaimAction.ValueType  # 3
+"""Lineage AMENDS would end at it."""
+CLAIM_ACTION_FOLLOW: ClaimAction.ValueType  # 4
+"""A later value of its functional relation would end it."""
+CLAIM_ACTION_UPDATE: ClaimAction.ValueType  # 5
+"""It would be changed: any field but for additions."""
+CLAIM_ACTION_FORGET: ClaimAction.ValueType  # 6
+"""It would be forgotten."""
+CLAIM_ACTION_ERASE: ClaimAction.ValueType  # 7
+"""It would be erased."""
+CLAIM_ACTION_RESTORE: ClaimAction.ValueType  # 8
+"""It would be restored."""
+CLAIM_ACTION_DELETE: ClaimAction.ValueType  # 9
+"""It would be deleted."""
+CLAIM_ACTION_DECLARE: ClaimAction.ValueType  # 10
+"""Its relation would become functional, or its declaration would be changed."""
+CLAIM_ACTION_RESOLVE: ClaimAction.ValueType  # 11
+"""A conflict would be resolved so that it gives way."""
+CLAIM_ACTION_CONFIRM: ClaimAction.ValueType  # 12
+"""A conflict would be confirmed at it."""
+Global___ClaimAction: _TypeAlias = ClaimAction  # noqa: Y015
+
+class _ClaimState:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ClaimStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ClaimState.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CLAIM_STATE_UNSPECIFIED: _ClaimState.ValueType  # 0
+    """Never sent. In a filter: any."""
+    CLAIM_STATE_OPEN: _ClaimState.ValueType  # 1
+    """Nobody has settled it."""
+    CLAIM_STATE_ACCEPTED: _ClaimState.ValueType  # 2
+    """It was done."""
+    CLAIM_STATE_REFUSED: _ClaimState.ValueType  # 3
+    """It was refused."""
+    CLAIM_STATE_WITHDRAWN: _ClaimState.ValueType  # 4
+    """Its claimant took it back, or one of its sides is gone."""
+
+class ClaimState(_ClaimState, metaclass=_ClaimStateEnumTypeWrapper):
+    """The state of a claim."""
+
+CLAIM_STATE_UNSPECIFIED: ClaimState.ValueType  # 0
+"""Never sent. In a filter: any."""
+CLAIM_STATE_OPEN: ClaimState.ValueType  # 1
+"""Nobody has settled it."""
+CLAIM_STATE_ACCEPTED: ClaimState.ValueType  # 2
+"""It was done."""
+CLAIM_STATE_REFUSED: ClaimState.ValueType  # 3
+"""It was refused."""
+CLAIM_STATE_WITHDRAWN: ClaimState.ValueType  # 4
+"""Its claimant took it back, or one of its sides is gone."""
+Global___ClaimState: _TypeAlias = ClaimState  # noqa: Y015
+
 class _HealthStatus:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -582,6 +706,9 @@ class Edge(_message.Message):
     SOURCES_FIELD_NUMBER: _builtins.int
     CONFLICT_IDS_FIELD_NUMBER: _builtins.int
     EXTRACTED_FIELD_NUMBER: _builtins.int
+    CLAIMED_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
+    CLAIM_COUNT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id (UUIDv7), given by Concord. Output only on upsert."""
     relation: _builtins.str
@@ -602,6 +729,12 @@ class Edge(_message.Message):
     """
     extracted: _builtins.bool
     """True while only extracted facts state it (Fact.extracted). Output only."""
+    claimed: _builtins.bool
+    """True for lineage that replaces nothing, and a value that ends none, until a claim is accepted. Output
+    only.
+    """
+    claim_count: _builtins.int
+    """How many open claims there are. Output only."""
     @_builtins.property
     def source(self) -> Global___EdgeEnd:
         """Its source."""
@@ -659,6 +792,12 @@ class Edge(_message.Message):
     def conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids of its open conflicts (POTENTIAL or CONFIRMED, and not UNDECIDED), at most 20, newest first. Output only."""
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___ClaimNote]:
+        """Its open claims: on it, or to take another's place; at most 20, and 3 of one claimant, newest first.
+        Output only.
+        """
+
     def __init__(
         self,
         *,
@@ -683,10 +822,13 @@ class Edge(_message.Message):
         sources: _abc.Iterable[_builtins.str] | None = ...,
         conflict_ids: _abc.Iterable[_builtins.str] | None = ...,
         extracted: _builtins.bool = ...,
+        claimed: _builtins.bool = ...,
+        claims: _abc.Iterable[Global___ClaimNote] | None = ...,
+        claim_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "modify_time", b"modify_time", "properties", b"properties", "source", b"source", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "conflict_ids", b"conflict_ids", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "extracted", b"extracted", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "sources", b"sources", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "claim_count", b"claim_count", "claimed", b"claimed", "claims", b"claims", "conflict_ids", b"conflict_ids", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "extracted", b"extracted", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "sources", b"sources", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__weight: _TypeAlias = _typing.Literal["weight"]  # noqa: Y015
     _WhichOneofArgType__weight: _TypeAlias = _typing.Literal["_weight", b"_weight"]  # noqa: Y015
@@ -866,6 +1008,52 @@ class GivenWay(_message.Message):
 Global___GivenWay: _TypeAlias = GivenWay  # noqa: Y015
 
 @_typing.final
+class ClaimNote(_message.Message):
+    """A claim as the reply to the write that made it, and the items that it concerns, show it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
+    ACTION_FIELD_NUMBER: _builtins.int
+    ITEM_ID_FIELD_NUMBER: _builtins.int
+    BY_ID_FIELD_NUMBER: _builtins.int
+    CLAIMANT_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Its id."""
+    number: _builtins.int
+    """Its number in the space, by which people name it."""
+    action: Global___ClaimAction.ValueType
+    """What it would do."""
+    item_id: _builtins.str
+    """The item that it would do that to."""
+    by_id: _builtins.str
+    """What would take the item's place; empty if nothing would."""
+    claimant: _builtins.str
+    """Who claims."""
+    owner: _builtins.str
+    """Whose the item is. Empty where items show their claims."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        number: _builtins.int = ...,
+        action: Global___ClaimAction.ValueType = ...,
+        item_id: _builtins.str = ...,
+        by_id: _builtins.str = ...,
+        claimant: _builtins.str = ...,
+        owner: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "by_id", b"by_id", "claimant", b"claimant", "id", b"id", "item_id", b"item_id", "number", b"number", "owner", b"owner"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ClaimNote: _TypeAlias = ClaimNote  # noqa: Y015
+
+@_typing.final
 class Source(_message.Message):
     """A source of a memory."""
 
@@ -1005,6 +1193,8 @@ class Memory(_message.Message):
     ORIGIN_FIELD_NUMBER: _builtins.int
     WORDS_ORIGIN_FIELD_NUMBER: _builtins.int
     TRUST_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
+    CLAIM_COUNT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id: the caller's own, else a UUIDv7. Links name it: [[memory:ID]]."""
     content: _builtins.str
@@ -1051,6 +1241,8 @@ class Memory(_message.Message):
     agent's and for those of before origins were kept, DOUBTFUL for a tool's and for what was imported, and where
     its writer doubts all its sources. No claim of a writer raises it. Output only.
     """
+    claim_count: _builtins.int
+    """How many open claims there are. Output only."""
     @_builtins.property
     def concepts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Its concepts; extracted from the content when none are given."""
@@ -1124,6 +1316,12 @@ class Memory(_message.Message):
         only.
         """
 
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___ClaimNote]:
+        """Its open claims: on it, or to take another's place; at most 20, and 3 of one claimant, newest first.
+        Output only.
+        """
+
     def __init__(
         self,
         *,
@@ -1160,10 +1358,12 @@ class Memory(_message.Message):
         origin: Global___Origin.ValueType = ...,
         words_origin: Global___Origin.ValueType = ...,
         trust: Global___TrustLevel.ValueType = ...,
+        claims: _abc.Iterable[Global___ClaimNote] | None = ...,
+        claim_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "health", b"health", "modify_time", b"modify_time", "properties", b"properties", "supersession", b"supersession", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "health", b"health", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "origin", b"origin", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "trust", b"trust", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until", "words_origin", b"words_origin"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "claim_count", b"claim_count", "claims", b"claims", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "health", b"health", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "origin", b"origin", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "trust", b"trust", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until", "words_origin", b"words_origin"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

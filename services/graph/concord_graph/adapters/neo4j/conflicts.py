@@ -9,6 +9,8 @@ from functools import cache
 from concord_graph.adapters.neo4j import records
 from concord_graph.adapters.neo4j.patterns import Known, bringing, known_at, seen, was_known
 from concord_graph.adapters.neo4j.transaction import SpaceTransaction
+from concord_graph.domain.claims import ClaimState, OpenClaim, OpenClaims
+from concord_graph.domain.claims import by_item as by_claimed_item
 from concord_graph.domain.conflicts import OPEN
 from concord_graph.domain.items import FOREVER, Entry
 from concord_graph.domain.open_conflicts import OpenConflict, OpenConflicts, by_item
@@ -43,6 +45,28 @@ class ConflictReads(SpaceTransaction):
             for rank, item_id, conflict_id, state, body in rows
             for said in (json.loads(body),)
         )
+
+    async def open_claims(
+        self, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, OpenClaims]:
+        """Return the open claims; no statement in a space that never had a conflict or claim."""
+        if not self._disputed:
+            return {}
+        asked = [{"record": record, "id": item_id} for item_id in ids]
+        rows = await self.ask(_claims(known_at(record)), asked=asked, state=ClaimState.OPEN.name)
+        return by_claimed_item(
+            OpenClaim(rank, item_id, claim_id, first, second, json.loads(body)["action"], claimant)
+            for rank, item_id, claim_id, first, second, body, claimant in rows
+        )
+
+    async def claimants(self, most: int) -> Mapping[str, int]:
+        found = await self.ask(
+            "MATCH (c:Claim) WHERE c.first_id IS NOT NULL AND c.shelf = $state"
+            " RETURN c.claimant AS claimant, count(*) ORDER BY claimant LIMIT $most",
+            state=ClaimState.OPEN.name,
+            most=most,
+        )
+        return {str(claimant): int(count) for claimant, count in found}
 
     async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
         found = await self.ask(
@@ -92,5 +116,15 @@ def _open(known: Known) -> str:
         f"UNWIND $asked AS ask MATCH {seen('t', 'Conflict', known, f'{side}: ask.id')}"
         f" AND t.shelf IN $states RETURN t.rank AS rank, t.{side} AS item, t.id AS conflict,"
         " t.shelf AS state, t.body AS body"
+        for side in ("first_id", "second_id")
+    )
+
+
+@cache
+def _claims(known: Known) -> str:
+    return " UNION ALL ".join(
+        f"UNWIND $asked AS ask MATCH {seen('t', 'Claim', known, f'{side}: ask.id')}"
+        f" AND t.shelf = $state RETURN t.rank AS rank, t.{side} AS item, t.id AS claim,"
+        " t.first_id AS first, t.second_id AS second, t.body AS body, t.claimant AS claimant"
         for side in ("first_id", "second_id")
     )

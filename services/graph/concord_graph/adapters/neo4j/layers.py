@@ -26,7 +26,7 @@ _FIRST_SEQ = (  # both grow together
     " WHERE c.record_time >= $time AND c.seq > 0"
     " RETURN c.seq ORDER BY c.space, c.record_time, c.seq LIMIT 1"
 )
-# the conflicts with any of these as a side; a conflict's sides never change
+# the conflicts and claims with any of these as a side; their sides never change
 _AT_SIDES = " UNION ".join(
     f"UNWIND $asked AS ask MATCH (c:EntryVersion {{{side}: ask.id}}) RETURN c.id AS id"
     for side in ("first_id", "second_id")
@@ -182,6 +182,7 @@ def _entry_tests(
         ("shelves", "t.shelf IN $shelves", list(filter_.shelves) or None),
         ("classes", "t.conflict_class IN $classes", [int(c) for c in filter_.classes] or None),
         ("at_sides", "t.id IN $at_sides", at_sides),
+        ("claimant", "t.claimant = $claimant", filter_.claimant or None),
         ("run_id", "t.run_id = $run_id", filter_.run_id or None),
     ):
         if value is not None:

@@ -45,6 +45,7 @@ _LABELS: Final = {
     "Tombstone": ("MemoryVersion", "{0}.deleted"),
     "Entry": ("EntryVersion", "NOT {0}.deleted"),
     "Conflict": ("EntryVersion", f"NOT {{0}}.deleted AND {{0}}.kind = {int(ItemKind.CONFLICT)}"),
+    "Claim": ("EntryVersion", f"NOT {{0}}.deleted AND {{0}}.kind = {int(ItemKind.CLAIM)}"),
     "Support": ("SupportVersion", "true"),
     "Standing": ("StandingVersion", "true"),
     "Relation": ("RelationVersion", "NOT {0}.deleted"),
@@ -135,6 +136,7 @@ def rests_on(expression: str, known: Known) -> str:
 
 
 ANY_CONFLICT: Final = "EXISTS { MATCH (c:EntryVersion) WHERE c.first_id IS NOT NULL }"
+"""Whether the space ever had conflicts or claims."""
 ANY_AMENDMENT: Final = "EXISTS { MATCH (a:Amending) WHERE a.target_id IS NOT NULL }"
 """Whether the space has live amendments: most have none, and then reads skip them."""
 

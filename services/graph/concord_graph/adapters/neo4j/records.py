@@ -40,6 +40,7 @@ _ENTRY_LABEL = {
     ItemKind.EPISODE: "Episode",
     ItemKind.WORKING_MEMORY: "WorkingMemory",
     ItemKind.CONFLICT: "Conflict",
+    ItemKind.CLAIM: "Claim",
 }
 ENTRIES = frozenset(_ENTRY_LABEL)
 OWN_LABELS = LABELS | {"Defined", "Ghost", "Held", "Resolution", "Store", "WorkingMemory"}
@@ -57,6 +58,7 @@ _OWN_KEYS = frozenset(
         *("participants", "stated", "content_digest", "turn_place"),
         *("folded", "backwards", "folded_id", "backwards_id", "folded_key", "backwards_key"),
         *("folded_session", "backwards_session", "first_id", "second_id", "conflict_class"),
+        "claimant",
     }
 )
 """Property names that a caller's must not equal: indexes and constraints depend on them."""
@@ -70,7 +72,7 @@ _NAMED = {
 }
 _LEFT = frozenset(
     {"effective_from", "turn_place", "folded_id", "backwards_id", "folded_session"}
-    | {"backwards_session", "first_id", "second_id", "conflict_class", "run_id"}
+    | {"backwards_session", "first_id", "second_id", "conflict_class", "run_id", "claimant"}
 )
 """The derived properties, used by statements, that a tombstone keeps."""
 
@@ -239,6 +241,10 @@ def _looked_into(item_: Record) -> Fields:
             found["second_id"] = body["second"]["id"]
             found["conflict_class"] = int(body["conflict_class"])
             found["run_id"] = body.get("run_id") or None
+        case Entry(kind=ItemKind.CLAIM, body=body):
+            found["first_id"] = body["first"]["id"]
+            found["second_id"] = body["second"]["id"]
+            found["claimant"] = body["claimant"]
     return found
 
 

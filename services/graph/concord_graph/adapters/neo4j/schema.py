@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 16
+VERSION = 17
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -94,6 +94,8 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "conflict_second": ("Conflict", "space", "second_id"),
     "conflict_first_then": ("EntryVersion", "space", "first_id"),
     "conflict_second_then": ("EntryVersion", "space", "second_id"),
+    "claim_first": ("Claim", "space", "first_id"),
+    "claim_second": ("Claim", "space", "second_id"),
     "memory_deriving": ("Deriving", "space", "id"),
     "entity_folded": ("Entity", "space", "folded"),
     "entity_backwards": ("Entity", "space", "backwards"),

@@ -90,7 +90,8 @@ def standings(known: Known) -> str:
 @cache
 def values_around(known: Known) -> str:
     """Select (place, values before, at and after it) of the $asked places, $most of each part."""
-    flags = f"coalesce(t.is_fixed, false), s.origin = {Origin.EXTRACTED:d}"
+    ends_none = f"(s.origin = {Origin.EXTRACTED:d} OR coalesce(s.claimed, false))"
+    flags = f"coalesce(t.is_fixed, false), {ends_none}"
     value = f"[s.id, s.target_id, s.effective_from, {flags}]"
     parts = (
         f"COLLECT {{ MATCH {_row('s', 'ask.source', 'ask.relation', known)}"

@@ -136,7 +136,7 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
             self._declare(item)
             return
         if isinstance(item, Entry):
-            self._disputed |= item.kind == ItemKind.CONFLICT
+            self._disputed |= item.kind in (ItemKind.CONFLICT, ItemKind.CLAIM)
             return
         self._amended |= isinstance(item, Edge) and item.relation == Relation.AMENDS
         self._known.note(item)

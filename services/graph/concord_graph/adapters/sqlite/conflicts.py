@@ -8,21 +8,26 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from concord_graph.adapters.sqlite import revisions, rows
+from concord_graph.domain.claims import ClaimState, OpenClaim, OpenClaims
+from concord_graph.domain.claims import by_item as by_claimed_item
 from concord_graph.domain.conflicts import OPEN
 from concord_graph.domain.items import FOREVER, Entry, ItemKind
 from concord_graph.domain.open_conflicts import OpenConflict, OpenConflicts, by_item
 
 _CONFLICT = f"{ItemKind.CONFLICT:d}"
+_CLAIM = f"{ItemKind.CLAIM:d}"
 _OPEN = f"t.shelf IN {tuple(sorted(state.name for state in OPEN))}"
 # without these hints, the planner reads every conflict of a state
 _NOW = {"first_id": "conflict_pair", "second_id": "conflict_second"}
 _THEN = {"first_id": "conflict_first_then", "second_id": "conflict_second_then"}
+_CLAIM_SIDES = {"first_id": "claim_first", "second_id": "claim_second"}
 AT_SIDES = " UNION ALL ".join(
     f"SELECT c.id FROM json_each(:sides) i CROSS JOIN entry c INDEXED BY {index}"
-    f" ON c.space = :space AND c.kind = {_CONFLICT} AND c.{side} = i.value"
-    for side, index in _THEN.items()
+    f" ON c.space = :space AND c.kind = {kind} AND c.{side} = i.value"
+    for kind, indexes in ((_CONFLICT, _THEN), (_CLAIM, _CLAIM_SIDES))
+    for side, index in indexes.items()
 )
-"""The conflicts with any of :sides as a side; a conflict's sides never change."""
+"""The conflicts and claims with any of :sides as a side; their sides never change."""
 DERIVED = (
     "SELECT DISTINCT m.id FROM memory m INDEXED BY memory_derived, json_each(m.sources) j,"
     " json_each(j.value, '$.memory_ids') d"
@@ -63,6 +68,21 @@ class ConflictReads:
     async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
         bound = {"space": self._space, "ids": json.dumps(list(memory_ids)), "limit": limit}
         return [row[0] for row in self._db.execute(DERIVED, bound)]
+
+    async def open_claims(
+        self, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, OpenClaims]:
+        bound = {"space": self._space, "ids": json.dumps(list(ids)), "record": record}
+        found = self._db.execute(claims_at(record == FOREVER), bound)
+        return by_claimed_item(map(OpenClaim._make, found))
+
+    async def claimants(self, most: int) -> Mapping[str, int]:
+        sql = (
+            "SELECT t.body ->> '$.claimant' AS claimant, count(*) FROM entry t"
+            f" WHERE t.space = ? AND t.kind = {_CLAIM} AND t.shelf = '{ClaimState.OPEN.name}'"
+            f" AND {revisions.live('t', now=True)} GROUP BY claimant ORDER BY claimant LIMIT ?"
+        )
+        return dict(self._db.execute(sql, (self._space, most)).fetchall())
 
     async def open_conflicts(
         self, ids: Collection[str], record: int = FOREVER
@@ -111,4 +131,23 @@ def open_at(now: bool) -> str:
         f" AND {revisions.live('t', now)} AND {_OPEN}"
         f" WHERE EXISTS ({some})"
         for side, index in indexes.items()
+    )
+
+
+@cache
+def claims_at(now: bool) -> str:
+    """Return the statement that finds the open claims at :ids, as `OpenClaim` lists them.
+
+    In a space without claims, as many are, it looks for no item.
+    """
+    some = (
+        f"SELECT 1 FROM entry x INDEXED BY claim_first WHERE x.space = :space AND x.kind = {_CLAIM}"
+    )
+    return " UNION ALL ".join(
+        f"SELECT t.rank, t.{side}, t.id, t.first_id, t.second_id, t.body ->> '$.action',"
+        " t.body ->> '$.claimant' FROM json_each(:ids) i"
+        f" CROSS JOIN entry t INDEXED BY {index} ON t.space = :space AND t.kind = {_CLAIM}"
+        f" AND t.{side} = i.value AND {revisions.live('t', now)}"
+        f" AND t.shelf = '{ClaimState.OPEN.name}' WHERE EXISTS ({some})"
+        for side, index in _CLAIM_SIDES.items()
     )

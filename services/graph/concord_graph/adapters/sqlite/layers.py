@@ -113,6 +113,7 @@ class LayerReads:
                 f"t.id IN ({conflicts.AT_SIDES})",
                 json.dumps(filter_.sides) if filter_.sides else None,
             ),
+            ("claimant", "t.body ->> '$.claimant' = :claimant", filter_.claimant or None),
             ("run", "t.body ->> '$.run_id' = :run", filter_.run_id or None),
         ):
             if value is not None:
@@ -129,7 +130,7 @@ class LayerReads:
             f" count(*) FILTER (WHERE {held} AND t.shelf = ''),"
             f" count(*) FILTER (WHERE {held} AND t.shelf <> ''),"
             " count(*) FILTER (WHERE t.deleted = 1"
-            f" AND t.kind <> {ItemKind.CONFLICT}) FROM entry t"
+            f" AND t.kind NOT IN ({ItemKind.CONFLICT:d}, {ItemKind.CLAIM:d})) FROM entry t"
             f" WHERE t.space = :space AND {revisions.current('t', at.record == FOREVER)}"
         )
         bound = {"space": self._space, "valid": at.valid, "record": at.record}

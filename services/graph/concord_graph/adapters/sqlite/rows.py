@@ -67,7 +67,7 @@ _ITEM_KIND = {int(value): value for value in ItemKind}
 _EDGE_TYPE = {int(value): value for value in EdgeType}
 _IMPORTANCE = {int(value): value for value in Importance}
 _ORIGIN = {int(value): value for value in Origin}
-ENTRIES = frozenset({ItemKind.EPISODE, ItemKind.WORKING_MEMORY, ItemKind.CONFLICT})
+ENTRIES = frozenset({ItemKind.EPISODE, ItemKind.WORKING_MEMORY, ItemKind.CONFLICT, ItemKind.CLAIM})
 COLUMNS = {
     **{ItemKind.NODE: NODE, ItemKind.EDGE: EDGE, ItemKind.MEMORY: MEMORY},
     **{ItemKind.RELATION: RELATION, **dict.fromkeys(ENTRIES, ENTRY)},
@@ -79,6 +79,7 @@ CONTENT = {
     ItemKind.CONFLICT: [each.name for each in erased_fields(Entry)],
     ItemKind.EPISODE: ["body", *(each.name for each in erased_fields(Entry))],
     ItemKind.WORKING_MEMORY: ["body", *(each.name for each in erased_fields(Entry))],
+    ItemKind.CLAIM: [each.name for each in erased_fields(Entry)],
 }
 """The columns of items' content, which erasure empties."""
 
@@ -127,6 +128,7 @@ def edge(row: Row) -> Edge:
         row[5] == 1,
         row[22],
         _revision(row),
+        row[23] == 1,
     )
 
 

@@ -29,10 +29,12 @@ _WORDS_ORIGIN = """
 ALTER TABLE memory ADD COLUMN words_origin INTEGER NOT NULL DEFAULT 0;
 """
 """Whose words a memory's are, beside who wrote it first (W8)."""
+_TO_CLAIM = "ALTER TABLE edge ADD COLUMN claimed INTEGER NOT NULL DEFAULT 0;"
+"""What was written before the guard of W9 acts as it did."""
 
 SCHEMA = Schema(
     version=37,
     tables=Path(__file__).with_name("schema.sql").read_text("utf-8"),
-    conversions={35: _TO_SETTLE + _WORDS_ORIGIN, 36: _WORDS_ORIGIN},
+    conversions={35: _TO_SETTLE + _WORDS_ORIGIN + _TO_CLAIM, 36: _WORDS_ORIGIN + _TO_CLAIM},
     begin=_begin,
 )

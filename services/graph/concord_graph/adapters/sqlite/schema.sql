@@ -64,7 +64,8 @@ CREATE TABLE edge (
   origin INTEGER NOT NULL,
   governed INTEGER NOT NULL,
   hides INTEGER NOT NULL, -- 1: SUPERSEDES, DEPRECATES or AMENDS
-  erase_time INTEGER NOT NULL DEFAULT 0 -- as in node
+  erase_time INTEGER NOT NULL DEFAULT 0, -- as in node
+  claimed INTEGER NOT NULL DEFAULT 0 -- 1: it makes nothing give way until a claim is accepted (spec W9)
 ) STRICT;
 CREATE UNIQUE INDEX edge_revision ON edge (space, id, revision);
 CREATE UNIQUE INDEX edge_current ON edge (space, id) WHERE record_until = 9223372036854775807;
@@ -217,7 +218,8 @@ CREATE TABLE open_grant (
   principals INTEGER NOT NULL DEFAULT 0 -- 1: what stands for the principals may be written
 ) STRICT;
 
--- A row is one revision, as of an item. kind: 5 episode, 6 working memory, 8 conflict (spec D5).
+-- A row is one revision, as of an item. kind: 5 episode, 6 working memory, 8 conflict (spec D5),
+-- 9 claim (spec W9).
 CREATE TABLE entry (
   space INTEGER NOT NULL,
   id TEXT NOT NULL,
@@ -234,9 +236,9 @@ CREATE TABLE entry (
   shelf TEXT NOT NULL,
   rank INTEGER NOT NULL,
   body TEXT NOT NULL,
-  words TEXT NOT NULL DEFAULT '{}', -- what of a conflict is erased with a side of it
+  words TEXT NOT NULL DEFAULT '{}', -- what of a conflict or claim is erased with a side of it
   erase_time INTEGER NOT NULL DEFAULT 0, -- as in node
-  first_id TEXT AS (body ->> '$.first.id'), -- a conflict's sides
+  first_id TEXT AS (body ->> '$.first.id'), -- a conflict's sides; a claim's item, and what would take its place
   second_id TEXT AS (body ->> '$.second.id')
 ) STRICT;
 CREATE UNIQUE INDEX entry_revision ON entry (space, id, revision);
@@ -252,6 +254,8 @@ CREATE INDEX conflict_second ON entry (space, second_id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND kind = 8;
 CREATE INDEX conflict_first_then ON entry (space, first_id, second_id) WHERE kind = 8;
 CREATE INDEX conflict_second_then ON entry (space, second_id) WHERE kind = 8;
+CREATE INDEX claim_first ON entry (space, first_id, rank) WHERE kind = 9;
+CREATE INDEX claim_second ON entry (space, second_id, rank) WHERE kind = 9;
 
 -- Names of live things, where names that are spelt alike are looked for (spec G13): sorted folded,
 -- and sorted from their ends. A row per name of a node (kind 1), own id of a memory (2), importer's
@@ -524,7 +528,7 @@ BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
 CREATE TRIGGER edge_written_once BEFORE UPDATE OF space, id, revision, seq, record_from, deleted,
   principal, salt, create_time, source_id, source_kind, relation, target_id, target_kind, weight,
   properties, edge_type, importance, valid_from, valid_until, effective_from, origin, governed,
-  hides, erase_time ON edge
+  hides, erase_time, claimed ON edge
 WHEN NOT (
   OLD.erase_time = 0
   AND EXISTS (SELECT 1 FROM edge n WHERE n.space = OLD.space AND n.id = OLD.id
@@ -541,7 +545,7 @@ WHEN NOT (
   AND NEW.target_kind = OLD.target_kind AND NEW.edge_type = OLD.edge_type
   AND NEW.valid_from IS OLD.valid_from AND NEW.valid_until IS OLD.valid_until
   AND NEW.effective_from = OLD.effective_from AND NEW.origin = OLD.origin
-  AND NEW.governed = OLD.governed AND NEW.hides = OLD.hides
+  AND NEW.governed = OLD.governed AND NEW.hides = OLD.hides AND NEW.claimed = OLD.claimed
 )
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER edge_reserved_insert BEFORE INSERT ON edge

@@ -124,7 +124,7 @@ def values_around(now: bool) -> str:
     """Select (part, *value) of up to :most values before, at and after :begins, nearest first."""
     return " UNION ALL ".join(
         f"SELECT * FROM (SELECT {part}, s.id, s.target_id, s.effective_from,"
-        f" coalesce(t.is_fixed, 0), s.origin = {Origin.EXTRACTED:d}"
+        f" coalesce(t.is_fixed, 0), s.origin = {Origin.EXTRACTED:d} OR s.claimed"
         f" FROM {_row('s', 't', ':source', ':relation', now)}"
         f" AND s.effective_from {test} :begins ORDER BY s.effective_from {order} LIMIT :most)"
         for part, (test, order) in enumerate((("<", "DESC"), ("=", "ASC"), (">", "ASC")))

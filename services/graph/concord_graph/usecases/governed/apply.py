@@ -58,7 +58,8 @@ from concord_graph.usecases.read.attested import digests_of_ends
 from concord_graph.usecases.read.items import item_by_id, record_by_id
 from concord_graph.usecases.write.cascade import Scope, cascade
 from concord_graph.usecases.write.commands import Command
-from concord_graph.usecases.write.writer import Effect, Writer, written
+from concord_graph.usecases.write.recorder import Effect
+from concord_graph.usecases.write.writer import Writer, written
 
 GOVERNANCE_NODE = "concord:governance"
 GOVERNANCE_RELATION = "concord:governance_key"

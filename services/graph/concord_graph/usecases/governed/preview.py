@@ -15,7 +15,8 @@ from concord_graph.usecases.read.items import item_by_id
 from concord_graph.usecases.write.cascade import Scope
 from concord_graph.usecases.write.commands import Command
 from concord_graph.usecases.write.guard import PreviewGrant
-from concord_graph.usecases.write.writer import Effect, Writer
+from concord_graph.usecases.write.recorder import Effect
+from concord_graph.usecases.write.writer import Writer
 
 
 @dataclass(frozen=True, slots=True)

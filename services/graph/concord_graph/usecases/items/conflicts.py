@@ -29,6 +29,7 @@ from concord_graph.domain.errors import (
     FieldInvalid,
     ItemNotFound,
     ItemState,
+    StandsAbove,
 )
 from concord_graph.domain.items import (
     FOREVER,
@@ -197,7 +198,11 @@ async def reopen_conflict(
     reopened = await _put(writer, stored, after, needs_consent=needs_consent)
     resolution = conflict.resolution
     if conflict.state == ConflictState.RESOLVED and resolution and resolution.made_record:
-        record = await _delete(writer, resolution.record_id)
+        try:
+            record = await _delete(writer, resolution.record_id)
+        except StandsAbove as above:
+            above.named = stored
+            raise
         if record is not None:
             await refuse_linked(writer, record, links)
     return written(stored, reopened)
@@ -229,7 +234,7 @@ class _Judged:
         replacing = {
             pair_of(edge.source.id, edge.target.id)
             for edge in await tx.lineage_edges(ids)
-            if edge.relation in REPLACING
+            if edge.relation in REPLACING and not edge.claimed
         }
         return cls(views, successors, replacing)
 

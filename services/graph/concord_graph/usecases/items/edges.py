@@ -63,6 +63,8 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> Writt
         if etag:
             raise EtagMismatch(f"{source.id} {draft.relation} {target.id}")
         return written(None, await _create(writer, draft, source, target))
+    if stored.claimed:
+        stored = await writer.state_claimed(stored)
     edge = replace(stored, **_merged(stored, draft))
     await _demand_type(writer, stored, edge)
     if etag:

@@ -45,6 +45,10 @@ async def add_lineage(writer: Writer, draft: LineageDraft) -> Written:
     if draft.relation == Relation.CONTRADICTS and newer.id > older.id:
         newer, older = older, newer  # undirected: one edge in either order
     stored = await _stored(writer, newer, draft.relation, older)
+    if stored is not None and stored.claimed:
+        await refuse_descent(writer, newer.id, older.id)
+        stated = await writer.state_claimed(stored)
+        return written(stored, stated)
     if stored is not None and not await _is_void(writer, stored):
         if stored.origin == Origin.EXPLICIT or stored.erase_time:
             return written(stored, stored)
@@ -148,6 +152,9 @@ async def sync_links(
             await writer.put(edge, replace(edge, deleted=True))
     for relation, target_id in sorted(wanted):
         stored = await writer.tx.live_edges_of_triple(memory.id, relation, target_id)
+        if stored and stored[-1].claimed:
+            await writer.state_claimed(stored[-1])
+            continue
         if stored and not await waited_for_another(writer.tx, stored[-1]):
             continue
         if relation in HIDING:
@@ -300,7 +307,8 @@ class _Walk:
             here, there = ends if self._down else reversed(ends)
             if edge.relation not in HIDING or here not in self.seen:
                 continue
-            if not self._strictly or not await waited_for_another(self._tx, edge):
+            is_void = edge.claimed or await waited_for_another(self._tx, edge)
+            if not self._strictly or not is_void:
                 reached.add(there)
         self.frontier = sorted(reached - self.seen)
         self.seen |= reached
@@ -314,7 +322,7 @@ class _Walk:
             edge = None if known else await self._tx.edge(edge_id)
             if edge is None or edge.deleted or edge.is_lineage:
                 continue
-            if (is_constitutive(edge) and not self._down) or (edge.is_extracted and self._down):
+            if (is_constitutive(edge) and not self._down) or (edge.ends_none and self._down):
                 continue  # no later value supersedes it, or it supersedes no earlier one
             if edge.relation not in await self._tx.functional():
                 continue

@@ -38,7 +38,7 @@ class Erasing:
         written = await writer.put(stored, erased_memory(stored, time))
         edges, ghosts = await goes_with(writer.tx, stored)
         for edge in edges:
-            await writer.put(edge, erased_edge(edge, time, ghosts))
+            await writer.put(edge, erased_edge(edge, time, ghosts), follows=True)
         retraction = FactRetraction(writer, written, words)
         await retraction.run()
         erasure = Erasure(

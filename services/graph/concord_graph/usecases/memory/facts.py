@@ -78,8 +78,8 @@ async def settle(writer: Writer, edge_id: str) -> None:
         return
     content = await stated_content(writer.tx, edge)
     if content is None:
-        await writer.put(edge, replace(edge, deleted=True))
-    elif (changed := with_content(edge, content)) != edge:
+        await writer.put(edge, replace(edge, deleted=True), follows=True)
+    elif (changed := with_content(edge, content)) != edge and await writer.standing.may(edge):
         await writer.put(edge, changed)
 
 
@@ -151,10 +151,10 @@ class _Making:
         blank = self._blank(source, fact.relation, target)
         if former is not None and _returns(former, blank, edges):
             returned = with_content(replace(former, deleted=False), self._content(fact))
-            return (await self._writer.put(former, returned)).id
+            return (await self._writer.put(former, returned, said_by=self._memory.id)).id
         edge = with_content(blank, self._content(fact))
         check_interval(edge, "memory.valid_until")
-        return (await self._writer.put(None, edge)).id
+        return (await self._writer.put(None, edge, said_by=self._memory.id)).id
 
     async def _gained(self, edge: Edge, fact: Fact, *, anew: bool) -> Edge:
         """Update an edge by the fact of a memory that states it, `anew` if it did not before.
@@ -168,6 +168,10 @@ class _Making:
             origin = Origin.FACT if edge.is_extracted else edge.origin
             changed = replace(edge, edge_type=EdgeType.CONSTITUTIVE, origin=origin)
             return await writer.put(edge, changed)
+        if not await writer.standing.may(edge):
+            return edge  # it states the same as somebody who stands above the author
+        if edge.claimed:
+            edge = await writer.state_claimed(edge)
         if not await follows_facts(writer, edge):
             return edge
         others = (

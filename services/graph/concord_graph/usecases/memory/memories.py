@@ -8,6 +8,7 @@ from typing import Any
 
 from concord_concepts.triggers import TriggerMalformed, trigger
 
+from concord_graph.domain.claims import harms
 from concord_graph.domain.digests import content_digest
 from concord_graph.domain.drafts import DRAFTED, MemoryDraft, Patch, check_interval
 from concord_graph.domain.errors import (
@@ -20,11 +21,16 @@ from concord_graph.domain.errors import (
 )
 from concord_graph.domain.items import (
     RESERVED_PREFIX,
+    Edge,
     EdgeType,
+    End,
     Importance,
+    ItemKind,
     Memory,
     MemoryKind,
     MemoryOrigin,
+    Relation,
+    Revision,
 )
 from concord_graph.domain.links import (
     Link,
@@ -78,10 +84,8 @@ class Memories:
         if is_keyed(draft) and drafted != known:
             await _refuse_other_words(writer, known, drafted)
         await writer.restate(known, draft.session_id)
-        confirmed = _confirmed(known, draft)
-        if is_own_statement(drafted, writer.author.origin, derived=extracted):
-            confirmed = _in_own_words(confirmed, writer.author.origin)
-        return written(known, await self.replace(writer, known, confirmed))
+        own = is_own_statement(drafted, writer.author.origin, derived=extracted)
+        return written(known, await self._confirm(writer, known, draft, own=own))
 
     async def add_many(
         self,
@@ -123,7 +127,51 @@ class Memories:
             other = await writer.tx.memory_by_external_id(memory.external_id)
             if other is not None:
                 raise ItemExists(other.id, "external id")
+        if memory.content != stored.content and not await writer.standing.may(stored):
+            check_turn_unchanged(stored, memory)
+            await writer.demand_allowed(stored, memory)
+            return await self._beside(writer, stored, memory)
         return written(stored, await self.replace(writer, stored, memory))
+
+    async def _beside(
+        self, writer: Writer, stored: Memory, memory: Memory, *, extracted: bool = False
+    ) -> Written:
+        """Write new words for a memory of somebody who stands above the author as a memory of its
+        own, which claims to supersede the stored one (W9)."""
+        own = replace(
+            memory,
+            id=writer.tx.new_id(),
+            id_stated=False,
+            external_id="",
+            session_id="",
+            origin=writer.author.origin,
+            create_time=writer.now,
+            revision=Revision(),
+        )
+        check_interval(own, "memory.valid_until")
+        _check_triggers(own)
+        links = meant_links(self.links(own.content), _voice(writer, own, extracted=extracted))
+        origin = await _words_origin(writer, own, extracted=extracted)
+        other = await self._put(writer, None, with_words_of(own, origin))
+        await sync_links(writer, other, [link for link in links if link.target_id != stored.id])
+        ends = End(other.id, ItemKind.MEMORY), End(stored.id, ItemKind.MEMORY)
+        lineage = Edge(writer.tx.new_id(), ends[0], Relation.SUPERSEDES, ends[1])
+        await writer.put(None, lineage)
+        return Written(ref(other), Outcome.CLAIMED)
+
+    async def _confirm(
+        self, writer: Writer, known: Memory, draft: MemoryDraft, *, own: bool = False
+    ) -> Memory:
+        """Return a memory whose words were said again: a writer who may confirms its facts.
+
+        `own`: the words are the writer's own, too.
+        """
+        confirmed = _confirmed(known, draft)
+        if own:
+            confirmed = _in_own_words(confirmed, writer.author.origin)
+        if confirmed == known or not await writer.standing.may(known):
+            return known
+        return await self.replace(writer, known, confirmed)
 
     async def forget(self, writer: Writer, memory_id: str, etag: str) -> Written:
         """Forget a memory: it can be restored."""
@@ -184,9 +232,12 @@ class Memories:
         if known.deleted or drafted == known:
             return written(known, known)  # forgotten stays forgotten: a batch restores none
         if not is_keyed(draft):
-            return written(known, await self.replace(writer, known, _confirmed(known, draft)))
+            return written(known, await self._confirm(writer, known, draft))
         if not update_existing:
             await _refuse_other_words(writer, known, drafted)
+        await writer.demand_allowed(known, drafted)
+        if harms(known, drafted) and not await writer.standing.may(known):
+            return await self._beside(writer, known, drafted, extracted=extracted)
         drafted = await _reworded(writer, known, drafted, extracted=extracted)
         return written(known, await self.replace(writer, known, drafted, extracted=extracted))
 

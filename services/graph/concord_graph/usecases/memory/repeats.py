@@ -103,4 +103,8 @@ async def _merged_into(tx: Reads, memory: Memory) -> Memory | None:
 async def _replacing(tx: Reads, memory: Memory) -> Sequence[Edge]:
     """Return the lineage by which others replace a memory."""
     found = await tx.lineage_edges([memory.id])
-    return [each for each in found if each.relation in REPLACING and each.target.id == memory.id]
+    return [
+        each
+        for each in found
+        if each.relation in REPLACING and each.target.id == memory.id and not each.claimed
+    ]

@@ -90,7 +90,8 @@ class FactRetraction:
         return stated, bool(own)
 
     async def _erase(self, edge: Edge) -> None:
-        await self._writer.put(edge, erased_edge(edge, self._memory.erase_time, ()))
+        gone = erased_edge(edge, self._memory.erase_time, ())
+        await self._writer.put(edge, gone, follows=True)
 
     async def _replace(self, edge: Edge) -> None:
         """Erase an edge; create it anew from other memories' facts, with the same lineage."""
@@ -103,7 +104,7 @@ class FactRetraction:
         blank = replace(
             edge, id=writer.tx.new_id(), valid_from=edge.effective_from, revision=Revision()
         )
-        other = await writer.put(None, with_content(blank, content))
+        other = await writer.put(None, with_content(blank, content), follows=True)
         await move_facts(writer, edge.id, other.id, other.revision.record_from)
         for link in lineage:
             ends = [
@@ -112,7 +113,7 @@ class FactRetraction:
             ]
             again = replace(link, id=writer.tx.new_id(), source=ends[0], target=ends[1])
             again = replace(again, valid_from=link.effective_from, revision=Revision())
-            await writer.put(None, again)
+            await writer.put(None, again, follows=True)
 
     async def _erase_node(self, node_id: str) -> None:
         tx = self._writer.tx
@@ -120,7 +121,8 @@ class FactRetraction:
         if node is None or not node.of_facts or node.erase_time or await tx.is_pinned(node_id):
             return
         if not await tx.is_named(node_id):
-            await self._writer.put(node, erased_node(node, self._memory.erase_time))
+            gone = erased_node(node, self._memory.erase_time)
+            await self._writer.put(node, gone, follows=True)
 
 
 async def _versions(tx: Reads, memory: Memory) -> AsyncIterator[Memory]:

@@ -72,11 +72,11 @@ def step_relevance(step: Step, now: int) -> float:
 async def with_heads(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
     """Fill in all that readers see of items beside their fields.
 
-    That is the heads of their chains (T2), amendments (T4), open conflicts (D5), whether memories
-    are linked (S8), lineage that lost an end (V8), and ends that are ghosts (M3).
+    That is the heads of their chains (T2), amendments (T4), open conflicts (D5), open claims (W9),
+    whether memories are linked (S8), lineage that lost an end (V8), and ends that are ghosts (M3).
     """
     amended = await with_amendments(tx, await with_ends(tx, views, at), at)
-    disputed = await with_conflicts(tx, amended, at)
+    disputed = await with_claims(tx, await with_conflicts(tx, amended, at), at)
     return await with_ghosts(tx, await with_connections(tx, disputed, at), at)
 
 
@@ -100,6 +100,18 @@ async def with_conflicts(tx: Reads, views: Sequence[View], at: Instant) -> list[
         return list(views)
     return [
         view._replace(conflicts=found[view.item.id]) if view.item.id in found else view
+        for view in views
+    ]
+
+
+async def with_claims(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
+    """Fill in the open claims at items: on them, or to take another's place."""
+    ids = [view.item.id for view in views]
+    found = await tx.open_claims(ids, at.record) if ids else {}
+    if not found:
+        return list(views)
+    return [
+        view._replace(claims=found[view.item.id]) if view.item.id in found else view
         for view in views
     ]
 

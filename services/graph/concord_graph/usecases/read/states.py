@@ -14,6 +14,7 @@ from concord_graph.usecases.read.shown import (
     Shown,
     show,
     with_amendments,
+    with_claims,
     with_conflicts,
     with_connections,
     with_ends,
@@ -69,7 +70,8 @@ async def _amended_now(
     places = [i for i, state in enumerate(states) if state and not refs[i][1]]
     views = [state.view for i in places if (state := states[i])]
     amended = await with_amendments(tx, await with_ends(tx, views, at), at)
-    annotated = await with_connections(tx, await with_conflicts(tx, amended, at), at)
+    disputed = await with_claims(tx, await with_conflicts(tx, amended, at), at)
+    annotated = await with_connections(tx, disputed, at)
     return dict(zip(places, annotated, strict=True))
 
 

@@ -104,7 +104,7 @@ def place_of(edge: Edge) -> Place:
 
 def value_of(edge: Edge) -> Value:
     """Return an edge as a value of its row."""
-    return Value(edge.id, edge.target.id, edge.effective_from, is_extracted=edge.is_extracted)
+    return Value(edge.id, edge.target.id, edge.effective_from, is_extracted=edge.ends_none)
 
 
 async def _later_in_row(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from concord_graph.domain import protection
+from concord_graph.domain.claims import claim_of
 from concord_graph.domain.conflicts import conflict_of
 from concord_graph.domain.digests import digest
 from concord_graph.domain.erasure import (
@@ -198,6 +199,8 @@ async def _are_there(tx: Writes, ends: list[End]) -> bool:
 async def _is_sound(tx: Writes, entry: Entry) -> bool:
     if entry.kind == ItemKind.CONFLICT:
         return await _has_sides(tx, entry)
+    if entry.kind == ItemKind.CLAIM:
+        return await _is_about_items(tx, entry)
     body = entry.body
     if entry.kind == ItemKind.WORKING_MEMORY:
         return isinstance(body.get("content"), str)
@@ -219,6 +222,18 @@ async def _has_sides(tx: Writes, entry: Entry) -> bool:
     ends = [End(side.id, side.kind) for side in conflict.sides]
     if {end.kind for end in ends} not in ({ItemKind.MEMORY}, {ItemKind.EDGE}):
         return False
+    return await _are_there(tx, ends)
+
+
+async def _is_about_items(tx: Writes, entry: Entry) -> bool:
+    """Return whether an entry is a claim on something that exists, or existed."""
+    try:
+        claim = claim_of(entry)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False
+    if claim.item.kind == ItemKind.RELATION:
+        return await _first(tx, ItemKind.RELATION, claim.item.id) is not None
+    ends = [End(each.id, each.kind) for each in (claim.item, claim.by) if each.id]
     return await _are_there(tx, ends)
 
 

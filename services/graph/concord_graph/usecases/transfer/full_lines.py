@@ -88,7 +88,7 @@ KINDS: Mapping[str, type[Line]] = {
     "export": Header,
     "genesis": GenesisLine,
     **{"node": Node, "edge": Edge, "memory": Memory, "episode": Entry, "working_memory": Entry},
-    **{"relation": DeclaredRelation, "conflict": Entry},
+    **{"relation": DeclaredRelation, "conflict": Entry, "claim": Entry},
     "change": Change,
     "support": Support,
     "erasure": Erasure,

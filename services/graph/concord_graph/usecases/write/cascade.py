@@ -15,7 +15,7 @@ from concord_attestation.bounds import MAX_ITEMS, MAX_REVERTED
 
 from concord_graph.domain.errors import NotUndoable
 from concord_graph.ports import Cascaded, ItemEffect, Ref
-from concord_graph.usecases.write.writer import Effect
+from concord_graph.usecases.write.recorder import Effect
 
 MOST_LISTED = MAX_REVERTED - MAX_ITEMS
 """More cascaded items than these are only counted: an undo could not name them all."""

@@ -6,7 +6,8 @@ import hashlib
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar, cast
+from functools import partial
+from typing import Any, Generic, TypeVar, cast
 
 from concord_attestation.consent import ConsentError
 from concord_attestation.refusal_limit import REASON as LIMIT_REACHED
@@ -24,6 +25,7 @@ from concord_graph.domain.errors import (
     RequestIdReused,
     SafeguardViolation,
     SpaceDeleted,
+    StandsAbove,
     TooManyRefusals,
 )
 from concord_graph.domain.items import Access, DeclaredRelation, Entry, Instant, Item, ItemKind
@@ -32,20 +34,26 @@ from concord_graph.domain.supersession import Supersession
 from concord_graph.ports import (
     Author,
     ChangeType,
+    ClaimMade,
     Clock,
     GaveWay,
     GraphStore,
+    MemoryErased,
+    NodeDeleted,
+    Outcome,
     Reads,
     Receipt,
+    Ref,
     Result,
     View,
     Writes,
+    Written,
     shown,
 )
 from concord_graph.usecases.read.shown import with_heads
 from concord_graph.usecases.write.gave_way import gave_way
 from concord_graph.usecases.write.outbox import log
-from concord_graph.usecases.write.writer import Writer
+from concord_graph.usecases.write.writer import Writer, ref
 
 _RECORDED_REFUSALS = (
     *(ConstitutiveProtected, SafeguardViolation, ConsentError, EnrolmentSecretInvalid),
@@ -54,6 +62,11 @@ _RECORDED_REFUSALS = (
 
 _OF_CONSTITUTIVE = (ItemExists, ItemState, LineageCycle)
 """Refusals that are recorded only if the item that they name is constitutive."""
+
+MOST_CLAIMS = 1_000
+"""Claims that a reply lists."""
+MOST_CLAIMED = 65_536
+"""Characters of a request, base64, that becomes a claim; a longer one is refused."""
 
 IMPORT = "ImportSpace"
 """Refused imports begin no record of their space: an import needs an unused space."""
@@ -84,6 +97,23 @@ class Done(Generic[R_co]):
     entries: tuple[Entry, ...] = ()
     relation: DeclaredRelation | None = None
     gave_way: GaveWay = field(default_factory=GaveWay)
+    claims: tuple[ClaimMade, ...] = ()
+
+
+async def claim_whole(writer: Writer, above: StandsAbove, request: str) -> Any:
+    """Record what a request (base64) would do; return the result that shows what it named as it is.
+
+    A relation that was not declared has no revision to show.
+    """
+    await writer.claim_whole(above, request)
+    named = above.named
+    one = ref(named) if named is not None else Ref(ItemKind.RELATION, "", 0)
+    match writer.author.method:
+        case "EraseMemory":
+            return MemoryErased(one, "")
+        case "DeleteNode":
+            return NodeDeleted(one, 0)
+    return Written(one, Outcome.CLAIMED)
 
 
 class ItemRefused(Exception):
@@ -126,11 +156,14 @@ class Commands:
         command: Command[R],
         *,
         session_id: str = "",
+        whole: Callable[[], str] | None = None,
     ) -> Done[R]:
         """Run a command once for this author and request.
 
         `request`: the bytes to compare if the request id comes again; empty: nothing is compared.
-        `session_id`: the session that the request itself names.
+        `session_id`: the session that the request itself names. `whole`: gives the request, base64,
+        without its id, if it may become a claim; then a write that would change what stands above
+        the author does nothing but to claim it (W9).
 
         Raises:
             TooManyRefusals: the author had too many refused attempts on record in this hour.
@@ -142,19 +175,27 @@ class Commands:
 
         sessions = {session_id}
 
-        async def transaction(tx: Writes) -> Done[R]:
+        async def transaction(tx: Writes, doing: Command[R] = command) -> Done[R]:
             if tx.is_deleted and author.method != CONFIRM:
                 raise SpaceDeleted(space)
             receipt = await self._known(tx, author, request)
             if receipt is None:
                 writer = Writer(tx, author, max(self._clock(), tx.last_time + 1))
-                receipt = await self._first(writer, request, command)
+                receipt = await self._first(writer, request, doing)
                 sessions.update(writer.sessions)
             result = cast(R, receipt.result)  # of the same method, so of the same type
             return await self._done(tx, result, receipt)
 
         try:
-            done = await self._store.write(space, transaction, author=author)
+            try:
+                done = await self._store.write(space, transaction, author=author)
+            except StandsAbove as above:
+                asked = whole() if whole is not None else ""
+                if not asked or len(asked) > MOST_CLAIMED:
+                    raise
+                instead = partial(claim_whole, above=above, request=asked)
+                claiming = partial(transaction, doing=instead)
+                done = await self._store.write(space, claiming, author=author)
         except (GraphError, ConsentError, BatchRefused) as error:
             for refusal in _refusals(error):
                 item_id = getattr(refusal, "item_id", "")
@@ -188,7 +229,8 @@ class Commands:
         for _, whose, why in early:
             await _refused(tx, "", ItemKind.GHOST, whose, why)
         salt = secrets.token_bytes(16)
-        receipt = Receipt(result, await tx.head_seq(), given_way)
+        claims = tuple(writer.claims[:MOST_CLAIMS])
+        receipt = Receipt(result, await tx.head_seq(), given_way, claims)
         await tx.keep_receipt(author, salt, _fingerprint(salt, request), receipt)
         return receipt
 
@@ -215,6 +257,7 @@ class Commands:
             tuple(entries),
             relation,
             receipt.gave_way,
+            receipt.claims,
         )
 
     async def _defines(self, space: str, item_id: str) -> bool:

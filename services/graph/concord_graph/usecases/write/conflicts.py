@@ -7,8 +7,10 @@ erased.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from concord_graph.domain.conflicts import (
+    OPEN,
     Conflict,
     ConflictClass,
     ConflictState,
@@ -62,6 +64,10 @@ async def _written(tx: Reads, stored: Entry | None, edge: Edge, author: str) -> 
         judge=Judge.CALLER,
         author=author,
     )
+    if edge.claimed:  # by somebody below one of the sides: it moves nothing until it is confirmed
+        if known is None:
+            return None, replace(opened, contradicts_id=edge.id)
+        return (stored, known) if known.consented else None  # what both decided is asked for first
     return stored, asserted(known, edge.id, opened, stored.revision.number if stored else 0)
 
 
@@ -84,10 +90,38 @@ async def as_before(tx: Reads, stored: Entry) -> Conflict:
     return conflict_of(then)
 
 
-async def with_words(tx: Reads, item: Item) -> Sequence[Entry]:
-    """Return the conflicts of an erased item whose own words are not erased yet (M4)."""
-    filter_ = EntryFilter(ItemKind.CONFLICT, shelf=None, sides=(item.id,))
+async def ended_by(tx: Reads, item: Item, by: str) -> Sequence[tuple[Entry, Conflict]]:
+    """Return the open conflicts that end as a side is forgotten, deleted or erased: dismissed.
+
+    Should the side come back, it is another version, and can be found to disagree anew.
+    """
+    if not (await tx.open_conflicts([item.id])).get(item.id):
+        return ()
+    states = tuple(state.name for state in OPEN)
+    filter_ = EntryFilter(ItemKind.CONFLICT, shelf=None, shelves=states, sides=(item.id,))
     found, _ = await tx.entries(filter_, Instant(0, FOREVER))
+    stored = [(entry, conflict_of(entry)) for entry in found]
+    return [
+        (
+            entry,
+            replace(
+                known,
+                state=ConflictState.DISMISSED,
+                reviewed_by=by,
+                reopens_at=entry.revision.number,
+            ),
+        )
+        for entry, known in stored
+        if not known.consented
+    ]
+
+
+async def with_words(tx: Reads, item: Item) -> Sequence[Entry]:
+    """Return the conflicts and claims of an erased item whose words are not erased yet (M4)."""
+    found: list[Entry] = []
+    for kind in (ItemKind.CONFLICT, ItemKind.CLAIM):
+        filter_ = EntryFilter(kind, shelf=None, sides=(item.id,))
+        found += (await tx.entries(filter_, Instant(0, FOREVER)))[0]
     return [entry for entry in found if not entry.erase_time]
 
 

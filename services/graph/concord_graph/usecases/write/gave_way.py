@@ -61,6 +61,9 @@ class Moved:
             self.freed.add(item.id)
 
     def _note_edge(self, before: Item | None, edge: Edge, *, begins: bool, affects: bool) -> None:
+        if edge.claimed:
+            return
+        begins |= isinstance(before, Edge) and before.claimed
         if edge.relation in HIDING and begins:
             self.lineage[edge.target.id] = edge
         elif edge.relation in REPLACING and edge.deleted:
@@ -80,7 +83,11 @@ async def gave_way(tx: Reads, moved: Moved, shown: Collection[Ref], now: int) ->
     for edge in await tx.lineage_edges(at) if at else ():
         if edge.relation in REPLACING and edge.source.id in moved.gone:
             moved.returned.add(edge.target.id)
-        elif edge.relation in HIDING and {edge.source.id, edge.target.id} & moved.freed:
+        elif (
+            edge.relation in HIDING
+            and not edge.claimed
+            and {edge.source.id, edge.target.id} & moved.freed
+        ):
             moved.lineage.setdefault(edge.target.id, edge)
     returned = [await tx.edge(edge_id) for edge_id in sorted(moved.returned)]
     moved.values += [edge for edge in returned if edge is not None and not edge.deleted]
@@ -129,7 +136,7 @@ def _next_value(view: View, values: Collection[Edge]) -> Edge | None:
     if not isinstance(edge, Edge):
         return None
     row = (each for each in values if (each.source, each.relation) == (edge.source, edge.relation))
-    following = (e for e in row if e.target != edge.target and not e.is_extracted)
+    following = (e for e in row if e.target != edge.target and not e.ends_none)
     since = view.supersession.superseded_from
     return next((each for each in following if each.effective_from == since), None)
 

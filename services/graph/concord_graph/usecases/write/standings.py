@@ -362,8 +362,8 @@ def _weight(item: Item | None) -> object:
         return None
     defines = item.edge_type == EdgeType.CONSTITUTIVE
     said = (item.source, item.target, item.governed) if isinstance(item, Edge) else None
-    is_extracted = isinstance(item, Edge) and item.is_extracted
-    return (item.deleted, item.effective_from, defines, said, is_extracted)
+    ends_none = isinstance(item, Edge) and item.ends_none
+    return (item.deleted, item.effective_from, defines, said, ends_none)
 
 
 def _interval(item: Item | None) -> object:

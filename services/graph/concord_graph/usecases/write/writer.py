@@ -6,143 +6,117 @@ supersession changed with it.
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from concord_graph.domain import protection
-from concord_graph.domain.conflicts import Conflict, conflict_of, to_entry
-from concord_graph.domain.digests import digest, etag
+from concord_graph.domain.claims import ClaimState, claim_of
+from concord_graph.domain.conflicts import conflict_of
 from concord_graph.domain.erasure import erased_entry
-from concord_graph.domain.errors import (
-    ConstitutiveProtected,
-    ItemErased,
-    ItemNotFound,
-    SafeguardViolation,
-)
+from concord_graph.domain.errors import ItemErased, ItemNotFound, SafeguardViolation, StandsAbove
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
-    FOREVER,
     DeclaredRelation,
     Edge,
     Entry,
     Item,
     ItemKind,
     Memory,
-    Node,
     Record,
-    Revision,
-    is_erased,
 )
-from concord_graph.domain.sessions import Restatement
-from concord_graph.ports import Author, Change, ChangeType, Outcome, Ref, Writes, Written
-from concord_graph.usecases.read.attested import digests_of_ends
-from concord_graph.usecases.write import conflicts, standings
-from concord_graph.usecases.write.gave_way import Moved
-from concord_graph.usecases.write.guard import AnyGrant, Guard, ItemT, RecordT
-from concord_graph.usecases.write.outbox import log
+from concord_graph.ports import Outcome, Ref, Written
+from concord_graph.usecases.write import claims_at, conflicts, standings
+from concord_graph.usecases.write.guard import AnyGrant, ItemT
+from concord_graph.usecases.write.recorder import Recorder
+from concord_graph.usecases.write.standing_guard import Harm, claim_made
 
 FoundT = TypeVar("FoundT", bound=Record)
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """The revisions of an item before (0: there was none) and after a change.
-
-    `etag`: of the revision before. `governed`: the revisions that needed consent.
-    """
-
-    kind: ItemKind
-    id: str
-    before: int
-    after: int
-    etag: str
-    governed: tuple[int, ...] = ()
-
-    @property
-    def needs_consent(self) -> bool:
-        """Whether any revision needed consent."""
-        return bool(self.governed)
-
-
-class Writer(Guard):
+class Writer(Recorder):
     """Writes items of one transaction for one author, with or without a grant."""
-
-    def __init__(
-        self,
-        tx: Writes,
-        author: Author,
-        now: int,
-        grant: AnyGrant | None = None,
-    ) -> None:
-        super().__init__(tx, grant)
-        self.now = now
-        self.author = author
-        self.sessions: set[str] = set()  # sessions of the items that it created
-        self.moved = Moved()
-        self._owed: dict[str, ItemKind] | None = None
-        self._effects: dict[str, Effect] = {}
 
     def with_grant(self, grant: AnyGrant) -> Writer:
         """Return a writer that this verified grant lets through protection."""
         granted = Writer(self.tx, self.author, self.now, grant)
         granted.moved = self.moved
+        granted.claims = self.claims
         return granted
 
-    @property
-    def effects(self) -> tuple[Effect, ...]:
-        """The effect on each item that this writer wrote, in order of the first writes."""
-        return tuple(self._effects.values())
-
-    async def put(self, before: ItemT | None, after: ItemT) -> ItemT:
+    async def put(
+        self, before: ItemT | None, after: ItemT, *, follows: bool = False, said_by: str = ""
+    ) -> ItemT:
         """Write `after` as the next revision of `before`, or as a new item.
+
+        `follows`: it follows from a write on the author's own item, so its standing is not asked.
+        `said_by`: the memory that states the edge, which may not be written yet.
 
         Raises:
             ItemErased: an erased item is never written again.
+            StandsAbove: it would change another principal's item, who stands higher (W9).
         """
         if isinstance(before, (Edge, Memory)) and before.erase_time:
             raise ItemErased(before.id)
         after, needs_consent = await self._protected(before, after)
+        harms: Sequence[Harm] = ()
+        if not (follows or self.is_granted):
+            after, harms, pushed = await self.standing.judged(before, after)
+            for lower, harm in pushed:
+                await self._take_back(lower, harm)
         item = await self._record(before, after, needs_consent=needs_consent)
         self._note(before, item, needs_consent=needs_consent)
+        for harm in harms:
+            await self.put_claim(None, self.standing.claim(harm, item.id, said_by))
         changed = await standings.settle(self.tx, before, item, item.revision.record_from)
         self.moved.note(before, item, changed)
         await self._announce(changed)
         await self._follow(before, item)
         return item
 
-    async def put_conflict(
-        self,
-        before: Entry | None,
-        conflict: Conflict,
-        *,
-        needs_consent: bool = False,
-        deleted: bool = False,
-    ) -> Entry:
-        """Write the next revision of a conflict, or a new one; `demand_decidable` comes first.
+    async def _take_back(self, lower: Edge, harm: Harm) -> None:
+        """Make an edge that is there one that only claims."""
+        await self.put(lower, replace(lower, claimed=True), follows=True)
+        await self.put_claim(None, self.standing.claim(harm, lower.id))
 
-        Conflicts are numbered, and listed, by the changes that made them.
-        """
-        if before is not None and before.erase_time:
-            raise ItemErased(before.id)
-        entry = before
-        if entry is None:
-            rank = await self.tx.head_seq() + 1
-            entry = Entry(self.tx.new_id(), ItemKind.CONFLICT, {}, rank=rank)
-        conflict = replace(conflict, consented=needs_consent)
-        after = replace(to_entry(conflict, entry), deleted=deleted)
-        entry = await self._record(before, after, needs_consent=needs_consent)
-        self._note(before, entry, needs_consent=needs_consent)
-        return entry
+    async def claim_whole(self, above: StandsAbove, request: str) -> None:
+        """Record what a whole request (base64) would do, unless the author claims that already."""
+        claim = await self.standing.whole_claim(above, request)
+        known = await claims_at.named(self.tx, [claim.item.id], claim.claimant)
+        alike = next((entry for entry in known if claim_of(entry) == claim), None)
+        if alike is None:
+            await self.put_claim(None, claim)
+        else:
+            self.claims.append(claim_made(alike))
+
+    async def state_claimed(self, edge: Edge) -> Edge:
+        """Return a claimed edge that the author states, too: if the author may, it claims no more,
+        and its claims are accepted."""
+        unclaimed = replace(edge, claimed=False)
+        if not edge.claimed or await self.standing.harmed_by(edge, unclaimed):
+            return edge
+        for entry in filter(claims_at.is_open, await claims_at.of_edge(self.tx, edge)):
+            await self.settle_claim(entry, ClaimState.ACCEPTED)
+        return await self.put(edge, unclaimed, follows=True)
+
+    async def settle_claim(self, entry: Entry, state: ClaimState) -> Entry:
+        """Write a claim's next revision: it is settled, by the author."""
+        settled = claim_of(entry).settled(state, self.author.principal, self.now)
+        return await self.put_claim(entry, settled)
 
     async def _follow(self, before: Item | None, item: Item) -> None:
-        """Write the changes of conflicts that follow from the write of another item."""
+        """Write the changes of conflicts and claims that follow from the write of an item."""
+        if item.deleted and not (before is None or before.deleted):
+            for entry, state in await claims_at.ended_by(self.tx, item):
+                await self.settle_claim(entry, state)
+            for entry, ended in await conflicts.ended_by(self.tx, item, self.author.principal):
+                await self.put_conflict(entry, ended)
         if isinstance(item, (Edge, Memory)) and item.erase_time:
             for entry in await conflicts.with_words(self.tx, item):
                 erased = await self._record(entry, erased_entry(entry, item.erase_time))
-                self._note(entry, erased, needs_consent=False)
+                if entry.kind == ItemKind.CONFLICT:
+                    self._note(entry, erased, needs_consent=False)
         if not isinstance(item, Edge) or not item.is_lineage:
             return
         found = await conflicts.following(self.tx, before, item, self.author.principal)
@@ -177,6 +151,11 @@ class Writer(Guard):
         self, before: DeclaredRelation | None, after: DeclaredRelation
     ) -> DeclaredRelation:
         """Write the declaration of a relation, which protection does not restrict."""
+        if not self.is_granted:
+            await self.standing.demand_declarable(before, after)
+        if after.functional and not (before is not None and before.functional):
+            for lower, harm in await self.standing.overtaken(after.name):
+                await self._take_back(lower, harm)
         declared = await self._record(before, after)
         self._note(before, declared, needs_consent=False)
         time = declared.revision.record_from
@@ -207,94 +186,6 @@ class Writer(Guard):
             return
         await self.tx.announce(changed, self.author)
 
-    async def keep(self, before: Entry | None, after: Entry) -> Entry:
-        """Write an entry, which protection does not restrict and no supersession depends on.
-
-        Each entry gets a record time of its own, since lists of entries are sorted by time.
-        """
-        self.tx.step()
-        return await self._record(before, after)
-
-    async def restate(self, memory: Memory, session_id: str) -> None:
-        """Note that a session stated an existing memory again."""
-        if session_id and session_id != memory.session_id:
-            self.sessions.add(session_id)
-            await self.tx.put_session_rows([Restatement(memory.id, session_id, self.now)])
-
-    async def record_revocation(self, envelope: str) -> None:
-        """Write the outbox row of a revocation, whose signed envelope burnt a nonce."""
-        await log(self.tx, ChangeType.REVOKED, self.author, paper=envelope)
-
-    async def replay(self, item: Record | None, change: Change) -> None:
-        """Write a change, and the revision that it made, as another store recorded them."""
-        if isinstance(item, (Node, Edge, Memory)) and not self.is_granted:
-            why = protection.agreed(item)
-            if why is not None:
-                raise ConstitutiveProtected("", why)
-        self.tx.wind(change.seq, change.record_time)
-        if item is not None:
-            await self.tx.put(item)
-            if is_erased(item):
-                await self.tx.erase(item)
-        await self.tx.append(change)
-
-    async def _record(
-        self, before: RecordT | None, after: RecordT, *, needs_consent: bool = False
-    ) -> RecordT:
-        """Make the revision, write it, and write the outbox row."""
-        seq, time = self.tx.tick()
-        item = replace(
-            after,
-            create_time=before.create_time if before else time,
-            revision=Revision(
-                number=before.revision.number + 1 if before else 1,
-                seq=seq,
-                record_from=time,
-                record_until=FOREVER,
-                principal=self.author.principal,
-                salt=_salt(before, after),
-            ),
-        )
-        if not isinstance(item, DeclaredRelation) and item.erase_time:
-            item = replace(item, erase_time=time)
-        await self.tx.put(item)
-        if is_erased(item):
-            await self.tx.erase(item)
-        if isinstance(item, Edge) and (item.governed or item.id in (self._frozen or ())):
-            self._frozen = None
-        if before is None:
-            self._made.add(item.id)
-            if isinstance(item, (Memory, Entry)):
-                self.sessions.add(item.session_id)
-        await self.tx.append(
-            Change(
-                seq=seq,
-                record_time=time,
-                item_id=item.id,
-                item_kind=item.kind,
-                type=_what_happened(before, item),
-                revision=item.revision.number,
-                digest=digest(item),
-                before_digest=digest(before) if before else "",
-                author=self.author,
-                needs_consent=needs_consent,
-                ends=await digests_of_ends(self.tx, item),
-            )
-        )
-        return item
-
-    def _note(self, before: Record | None, after: Record, *, needs_consent: bool) -> None:
-        first = self._effects.get(after.id)
-        number = after.revision.number
-        self._effects[after.id] = Effect(
-            kind=after.kind,
-            id=after.id,
-            before=first.before if first else before.revision.number if before else 0,
-            after=number,
-            etag=first.etag if first else etag(before) if before else "",
-            governed=(*(first.governed if first else ()), *((number,) if needs_consent else ())),
-        )
-
 
 def existing(item: FoundT | None, item_id: str) -> FoundT:
     """Return an item that was looked for by its id, a deleted one too.
@@ -323,20 +214,3 @@ def written(before: Record | None, after: Record) -> Written:
         return Written(ref(after), Outcome.CREATED)
     same = before.revision.number == after.revision.number
     return Written(ref(after), Outcome.UNCHANGED if same else Outcome.UPDATED)
-
-
-def _salt(before: Record | None, after: Record) -> bytes:
-    """Return the salt of an item's digests: drawn at its creation, erased with its words."""
-    if before is None:
-        return secrets.token_bytes(16)
-    return b"" if is_erased(after) else before.revision.salt
-
-
-def _what_happened(before: Record | None, after: Record) -> ChangeType:
-    if before is None:
-        return ChangeType.CREATED
-    if is_erased(after):
-        return ChangeType.ERASED
-    if before.deleted == after.deleted:
-        return ChangeType.UPDATED
-    return ChangeType.DELETED if after.deleted else ChangeType.RESTORED

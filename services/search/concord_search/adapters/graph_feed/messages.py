@@ -167,6 +167,7 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         trust=memory.trust,
         facts=tuple([(each.subject, each.relation, each.object) for each in memory.facts]),
         amendments=tuple(supersession.amendment_ids),
+        claimed_by=tuple(each.by_id for each in memory.claims if each.item_id == memory.id),
     )
 
 

@@ -1,7 +1,7 @@
 """`concord proposals` and `concord briefing`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -72,18 +72,25 @@ def briefing(
     With --file, --error or --text, --json prints `briefing` and `suggestions` as one object.
     """
     from concord.governance.v1.proposal_pb2 import GetBriefingRequest
+    from concord.graph.v1.claim_pb2 import ListClaimantsRequest
 
     here = situation(path, error, said, session_id)
     with session.client() as client:
         reply = client.proposals.GetBriefing(GetBriefingRequest())
+        claims = client.claim.ListClaimants(ListClaimantsRequest())
         suggested = None if here is None else client.suggestions.SuggestProactively(here)
         pending = [] if session.as_json else _pending(client, reply)
     if session.as_json:
-        session.reply(reply) if suggested is None else _reply_both(reply, suggested)
+        beside = {"claimants": MessageToDict(claims).get("claimants", [])}
+        if suggested is None:
+            session.reply(reply, beside)
+        else:
+            _reply_both(reply, suggested, beside)
         return
+    from concord_client.cli.render.claim_page import grouped
     from concord_client.cli.render.proposal_page import briefed
 
-    show(*briefed(reply, pending))
+    show(*briefed(reply, pending), *grouped(claims.claimants))
     if suggested is not None:
         from concord_client.cli.render.suggestion_page import show_suggestions
 
@@ -102,8 +109,13 @@ def _pending(client: "Client", reply: "GetBriefingResponse") -> "Sequence[Propos
     return client.proposals.ListProposals(request).proposals
 
 
-def _reply_both(briefing: "GetBriefingResponse", suggested: "SuggestProactivelyResponse") -> None:
+def _reply_both(
+    briefing: "GetBriefingResponse",
+    suggested: "SuggestProactivelyResponse",
+    beside: Mapping[str, object],
+) -> None:
     from concord_client.cli.session import write_line
 
-    both = {"briefing": MessageToDict(briefing), "suggestions": MessageToDict(suggested)}
+    said = {**MessageToDict(briefing), **beside}
+    both = {"briefing": said, "suggestions": MessageToDict(suggested)}
     write_line(json.dumps(both, indent=2))

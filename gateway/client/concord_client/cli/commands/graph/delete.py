@@ -9,6 +9,7 @@ from concord.type.v1.type_pb2 import Edge, Memory, Node
 from concord_client.cli.errors import CommandError, or_propose
 from concord_client.cli.items import found_item
 from concord_client.cli.options import EtagOption
+from concord_client.cli.render.claim_page import is_claimed, show_claims
 from concord_client.cli.render.gave_way import show_gave_way
 from concord_client.cli.render.item_page import statement
 from concord_client.cli.render.page import plural, show, text
@@ -48,6 +49,8 @@ def _delete_edge(client: "Client", session: Session, edge: Edge, etag: str) -> N
         reply = client.graph.DeleteEdge(DeleteEdgeRequest(id=edge.id, etag=etag or edge.etag))
     if session.as_json:
         session.reply(reply)
+    elif is_claimed(reply):
+        show_claims(reply)
     else:
         show(text("Deleted ").append(statement(edge), "bold"), text(f"edge {edge.id}", "dim"))
         show_gave_way(reply.gave_way)
@@ -61,6 +64,9 @@ def _delete_node(
         reply = client.graph.DeleteNode(request)
     if session.as_json:
         session.reply(reply)
+        return
+    if is_claimed(reply):
+        show_claims(reply)
         return
     count = reply.deleted_edge_count
     show(

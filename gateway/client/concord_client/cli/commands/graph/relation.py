@@ -15,6 +15,7 @@ from concord.graph.v1.relation_pb2 import TemporalClass as Class
 
 from concord_client.cli.choices import TemporalClass
 from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption, PageTokenOption
+from concord_client.cli.render.claim_page import is_claimed, show_claims
 from concord_client.cli.render.gave_way import show_gave_way
 from concord_client.cli.render.page import show, show_more, table, text, when, word
 from concord_client.cli.session import Session
@@ -58,8 +59,10 @@ def relation(
     if session.as_json:
         session.reply(reply)
     else:
-        _show([reply.relation])
+        if not is_claimed(reply):
+            _show([reply.relation])
         show_gave_way(reply.gave_way)
+        show_claims(reply)
 
 
 def relations(

@@ -19,6 +19,7 @@ from concord_client.cli.options import (
     ValidFromOption,
     ValidUntilOption,
 )
+from concord_client.cli.render.claim_page import show_claims
 from concord_client.cli.render.extraction import show_outcome
 from concord_client.cli.render.gave_way import show_gave_way
 from concord_client.cli.render.page import plural, show, text
@@ -170,3 +171,4 @@ def _show_added(reply: "AddMemoryResponse") -> None:
             text(f"It is superseded by {', '.join(reply.memory.supersession.head_ids)}.", "yellow")
         )
     show_gave_way(reply.gave_way)
+    show_claims(reply)

@@ -18,6 +18,7 @@ from concord_client.cli.options import (
     MemoryArgument,
     PageTokenOption,
 )
+from concord_client.cli.render.claim_page import is_claimed, show_claims
 from concord_client.cli.render.gave_way import show_gave_way
 from concord_client.cli.render.page import fields, show, show_more, table, text, when
 from concord_client.cli.session import Session
@@ -111,6 +112,9 @@ def _erase_memory(session: Session, memory_id: str, reason: str, *, yes: bool, w
         request = EraseMemoryRequest(id=memory.id, etag=memory.etag, reason=reason)
         with or_propose(f"concord propose erase {memory.id}"):
             erased = client.memory.EraseMemory(request)
+        if is_claimed(erased):
+            session.answer(erased, show_claims)
+            return
         reply = _receipt(client, memory.id)
         until = time.monotonic() + RECEIPT_TIMEOUT
         while wait and not reply.receipt.HasField("complete_time") and time.monotonic() < until:

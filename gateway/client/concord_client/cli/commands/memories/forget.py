@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from concord_client.cli.errors import or_propose
 from concord_client.cli.items import found_memory
 from concord_client.cli.options import EtagOption, MemoryArgument
+from concord_client.cli.render.claim_page import is_claimed, show_claims
 from concord_client.cli.render.gave_way import show_gave_way
 from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session
@@ -25,7 +26,7 @@ def forget(session: Session, memory_id: MemoryArgument, *, etag: EtagOption = ""
         with or_propose(f"concord propose forget {memory.id}"):
             reply = client.memory.ForgetMemory(request)
         _show(client, session, reply, "Forgot")
-    if not session.as_json:
+    if not session.as_json and not is_claimed(reply):
         show(text(f"It comes back with: concord restore {memory.id}", "dim"))
 
 
@@ -54,5 +55,7 @@ def _show(
     if session.as_json:
         session.reply(reply)
     else:
-        show(text(f"{verb} ").append(reply.memory.id, "bold"))
+        if not is_claimed(reply):
+            show(text(f"{verb} ").append(reply.memory.id, "bold"))
         show_gave_way(reply.gave_way)
+        show_claims(reply)

@@ -7,6 +7,7 @@ from concord.graph.v1.graph_pb2 import UpsertEdgeRequest, UpsertEdgeResponse
 from concord.type.v1.type_pb2 import Edge
 
 from concord_client.cli.options import ValidFromOption, ValidUntilOption
+from concord_client.cli.render.claim_page import show_claims
 from concord_client.cli.render.gave_way import show_gave_way
 from concord_client.cli.render.item_page import statement
 from concord_client.cli.render.page import show, text
@@ -78,3 +79,4 @@ def _show(session: Session, reply: "UpsertEdgeResponse | AddLineageResponse") ->
     said = text("Linked " if reply.created else "Known already: ")
     show(said.append(statement(reply.edge), "bold"), text(f"edge {reply.edge.id}", "dim"))
     show_gave_way(reply.gave_way)
+    show_claims(reply)

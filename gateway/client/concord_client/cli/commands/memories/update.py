@@ -28,6 +28,7 @@ from concord_client.cli.options import (
     ValidFromOption,
     ValidUntilOption,
 )
+from concord_client.cli.render.claim_page import is_claimed, show_claims
 from concord_client.cli.render.gave_way import show_gave_way
 from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session
@@ -188,6 +189,9 @@ def _update(
         reply = _update_node(client, found, changed)
     if session.as_json:
         session.reply(reply)
+        return
+    if is_claimed(reply):
+        show_claims(reply)
         return
     show(text("Updated ").append(found.id, "bold"))
     if not isinstance(reply, UpdateNodeResponse):

@@ -10,6 +10,7 @@ from concord_client.cli.dry_run import show_dry_run
 from concord_client.cli.errors import CommandError
 from concord_client.cli.index_wait import await_index
 from concord_client.cli.left_out import left_out_json, show_left_out, show_remarks
+from concord_client.cli.render.claim_page import show_claims
 from concord_client.cli.render.gave_way import show_gave_way
 from concord_client.cli.render.page import plural, show, text
 from concord_client.cli.session import Session
@@ -189,10 +190,12 @@ def _summarise(upload: "Upload") -> None:
         .append(f"{counts['created']:,} created", "green")
         .append(f", {counts['unchanged']:,} unchanged, {counts['updated']:,} updated")
         .append(f", {counts['erased']:,} erased before" if counts["erased"] else "")
+        .append(f", {counts['claimed']:,} beside what stays" if counts["claimed"] else "")
         .append(f"; {plural(len(upload.refusals), 'error')}", "red" if upload.refusals else "")
         .append(f"; {len(upload.left_out):,} left out" if upload.left_out else "")
     )
     show_gave_way(upload.gave_way)
+    show_claims(upload.reply())
 
 
 def _complain(upload: "Upload") -> None:

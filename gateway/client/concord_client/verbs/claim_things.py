@@ -1,0 +1,32 @@
+"""What the verbs of claims return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+ClaimState: TypeAlias = Literal["OPEN", "ACCEPTED", "REFUSED", "WITHDRAWN"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a writer would do to an item of somebody above it: nothing, until it is accepted.
+
+    `number`: by which people name it. `action`: the contract's `ClaimAction` by name. `by_id`: what
+    would take the item's place; "" if nothing would. `item_says`, `by_says`: their words; "" when
+    they are gone. `owner`: whose the item is. `settled_by`, `settled`: of one that is settled.
+    """
+
+    number: int
+    action: str
+    item_id: str
+    item_says: str
+    by_id: str
+    by_says: str
+    claimant: str
+    owner: str
+    state: str
+    settled_by: str
+    created: datetime | None
+    settled: datetime | None

@@ -1,0 +1,200 @@
+"""ClaimService."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from concord.graph.v1 import (
+    claim_pb2,
+    claim_pb2_grpc,
+    conflict_pb2,
+    graph_pb2,
+    memory_pb2,
+    relation_pb2,
+)
+from concord_chassis.call.identity import caller
+from concord_chassis.call.opaque import page_cursor
+
+from concord_graph.domain.claims import Claim, ClaimAction, ClaimState, claim_of
+from concord_graph.domain.errors import ItemState
+from concord_graph.domain.items import ItemKind
+from concord_graph.ports import ClaimsSettled, EntryFilter
+from concord_graph.servicer import calls, outgoing
+from concord_graph.servicer.actions import Actions
+from concord_graph.usecases.items.claims import ClaimsNamed, settle_claims
+from concord_graph.usecases.read.claims import (
+    ShownClaim,
+    list_claimants,
+    list_claims,
+    shown_claims,
+)
+from concord_graph.usecases.read.reader import Reader
+from concord_graph.usecases.records import ClaimSettings, Records
+from concord_graph.usecases.write.commands import Command, Commands, Done
+
+GOVERNS = "governed:write"
+"""The permission of who decides about what others wrote."""
+CLAIMS_EACH = 3
+
+
+class ClaimServicer(claim_pb2_grpc.ClaimServiceServicer):
+    """Translates in, calls one use case, translates out."""
+
+    def __init__(
+        self,
+        commands: Commands,
+        reader: Reader,
+        actions: Actions,
+        records: Records,
+        erased: Callable[[], None],
+    ) -> None:
+        """`erased` runs after each erasure."""
+        self._records = records
+        self._commands = commands
+        self._reader = reader
+        self._erased = erased
+        self._asked_for = partial(_asked_for, actions)
+
+    async def ListClaims(
+        self, request: claim_pb2.ListClaimsRequest, context: calls.Context
+    ) -> claim_pb2.ListClaimsResponse:
+        before = page_cursor(request, (int, int))
+        filter_ = EntryFilter(
+            ItemKind.CLAIM,
+            ClaimState(request.state or ClaimState.OPEN).name,
+            sides=(request.item_id,) if request.item_id else (),
+            claimant=request.claimant,
+        )
+        found, total = await self._reader.read(
+            caller().space,
+            lambda tx, now: list_claims(
+                tx,
+                filter_,
+                now,
+                (before[0], before[1]) if before else None,
+                calls.page_limit(request),
+            ),
+        )
+        page, token = calls.one_page(request, found, lambda last: calls.rank_of(last.entry))
+        return claim_pb2.ListClaimsResponse(
+            claims=map(_claim, page), total=total, next_page_token=token
+        )
+
+    async def ListClaimants(
+        self, request: claim_pb2.ListClaimantsRequest, context: calls.Context
+    ) -> claim_pb2.ListClaimantsResponse:
+        each = request.claims_each or CLAIMS_EACH
+        found, truncated = await self._reader.read(
+            caller().space, lambda tx, now: list_claimants(tx, now, each)
+        )
+        claimants = [
+            claim_pb2.Claimant(
+                claimant=one.claimant, open_count=one.total, claims=map(_claim, one.claims)
+            )
+            for one in found
+        ]
+        return claim_pb2.ListClaimantsResponse(claimants=claimants, truncated=truncated)
+
+    async def AcceptClaims(
+        self, request: claim_pb2.AcceptClaimsRequest, context: calls.Context
+    ) -> claim_pb2.AcceptClaimsResponse:
+        done = await self._settle(request, ClaimState.ACCEPTED)
+        if any(claim_of(entry).action == ClaimAction.ERASE for entry in done.entries):
+            self._erased()
+        claims = await self._now(done)
+        return calls.reply(claim_pb2.AcceptClaimsResponse, done, claims=claims)
+
+    async def RefuseClaims(
+        self, request: claim_pb2.RefuseClaimsRequest, context: calls.Context
+    ) -> claim_pb2.RefuseClaimsResponse:
+        done = await self._settle(request, ClaimState.REFUSED)
+        return calls.reply(claim_pb2.RefuseClaimsResponse, done, claims=await self._now(done))
+
+    async def WithdrawClaims(
+        self, request: claim_pb2.WithdrawClaimsRequest, context: calls.Context
+    ) -> claim_pb2.WithdrawClaimsResponse:
+        done = await self._settle(request, ClaimState.WITHDRAWN)
+        return calls.reply(claim_pb2.WithdrawClaimsResponse, done, claims=await self._now(done))
+
+    async def GetClaimSettings(
+        self, request: claim_pb2.GetClaimSettingsRequest, context: calls.Context
+    ) -> claim_pb2.GetClaimSettingsResponse:
+        found = await self._records.claim_settings(caller().space)
+        return claim_pb2.GetClaimSettingsResponse(settings=_settings(found))
+
+    async def SetClaimSettings(
+        self, request: claim_pb2.SetClaimSettingsRequest, context: calls.Context
+    ) -> claim_pb2.SetClaimSettingsResponse:
+        wanted = ClaimSettings(request.settings.claims_among_equals)
+        await self._records.set_claim_settings(caller().space, wanted)
+        return claim_pb2.SetClaimSettingsResponse(settings=_settings(wanted))
+
+    async def _settle(self, request: Any, state: ClaimState) -> Done[ClaimsSettled]:
+        named = request.named
+        command = partial(
+            settle_claims,
+            named=ClaimsNamed(tuple(named.ids), named.claimant, named.up_to_number),
+            state=state,
+            governs=GOVERNS in caller().scopes,
+            asked_for=self._asked_for,
+        )
+        return await calls.execute(self._commands, request, command)
+
+    async def _now(self, done: Done[ClaimsSettled]) -> Sequence[claim_pb2.Claim]:
+        found = await self._reader.read(
+            caller().space, lambda tx, now: shown_claims(tx, done.entries, now)
+        )
+        return [_claim(one) for one in found]
+
+
+def _asked_for(actions: Actions, claim: Claim) -> Command[Any]:
+    """Return the command of the request that a claim recorded."""
+    known: Mapping[str, tuple[Any, Callable[[Any], Command[Any]]]] = {
+        "UpsertNode": (graph_pb2.UpsertNodeRequest, actions.upsert_node),
+        "UpdateNode": (graph_pb2.UpdateNodeRequest, actions.update_node),
+        "DeleteNode": (graph_pb2.DeleteNodeRequest, actions.delete_node),
+        "UpsertEdge": (graph_pb2.UpsertEdgeRequest, actions.upsert_edge),
+        "UpdateEdge": (graph_pb2.UpdateEdgeRequest, actions.update_edge),
+        "DeleteEdge": (graph_pb2.DeleteEdgeRequest, actions.delete_edge),
+        "UpdateMemory": (memory_pb2.UpdateMemoryRequest, actions.update_memory),
+        "ForgetMemory": (memory_pb2.ForgetMemoryRequest, actions.forget_memory),
+        "RestoreMemory": (memory_pb2.RestoreMemoryRequest, actions.restore_memory),
+        "EraseMemory": (memory_pb2.EraseMemoryRequest, actions.erase_memory),
+        "DeclareRelation": (relation_pb2.DeclareRelationRequest, actions.declare_relation),
+        "ReviewConflict": (conflict_pb2.ReviewConflictRequest, actions.review_conflict),
+        "ResolveConflict": (conflict_pb2.ResolveConflictRequest, actions.resolve_conflict),
+        "ReopenConflict": (conflict_pb2.ReopenConflictRequest, actions.reopen_conflict),
+    }
+    if claim.method not in known:
+        raise ItemState(f"nothing is known that a claim by {claim.method} would do")
+    form, command = known[claim.method]
+    return command(form.FromString(base64.b64decode(claim.request)))
+
+
+def _settings(found: ClaimSettings) -> claim_pb2.ClaimSettings:
+    return claim_pb2.ClaimSettings(claims_among_equals=found.claims_among_equals)
+
+
+def _claim(shown: ShownClaim) -> claim_pb2.Claim:
+    claim, entry = shown.claim, shown.entry
+    return claim_pb2.Claim(
+        id=entry.id,
+        number=entry.rank,
+        action=int(claim.action),  # type: ignore[arg-type] # numbers are the contract's
+        item_id=claim.item.id,
+        item_kind=int(claim.item.kind),  # type: ignore[arg-type] # numbers are the contract's
+        item_statement=shown.item_words,
+        by_id=claim.by.id,
+        by_statement=shown.by_words,
+        claimant=claim.claimant,
+        claimant_kind=claim.claimant_kind,
+        owner=claim.owner,
+        method=claim.method,
+        state=int(claim.state),  # type: ignore[arg-type] # numbers are the contract's
+        create_time=outgoing.stamp(entry.create_time),
+        settle_time=outgoing.stamp(claim.time) if claim.time else None,
+        settled_by=claim.settled_by,
+    )

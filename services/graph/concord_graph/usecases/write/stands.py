@@ -1,0 +1,86 @@
+"""How high items stand: as the record of who wrote them says (W9; decision 0087)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from concord_graph.domain.claims import Rank, Stand, rank_of
+from concord_graph.domain.items import DeclaredRelation, Edge, Item, Memory, MemoryOrigin
+from concord_graph.ports import Author, Change, ChangeType, OperationFilter, Writes
+
+APPLY = "ApplyGovernedChange"
+RESTORING = "RestoreBackup"
+"""The method of the one author that repeats others' erasures: in a restored copy."""
+MOST_AUTHORS = 100
+MOST_STATING = 100
+WROTE = (ChangeType.CREATED, ChangeType.UPDATED, ChangeType.RESTORED)
+_NOBODY = Stand(Rank.NOBODY, frozenset())
+_PROPOSED = {MemoryOrigin.HUMAN: Rank.HUMAN, MemoryOrigin.TOOL: Rank.TOOL}
+
+
+class Stands:
+    """Looks up how high items, and the author of a transaction, stand.
+
+    `made`: the ids of what the author created in it.
+    """
+
+    def __init__(self, tx: Writes, author: Author, made: Collection[str]) -> None:
+        self._tx = tx
+        self._author = author
+        self._made = made
+
+    @property
+    def rank(self) -> Rank:
+        """How high the author stands: of a governed change, its proposer."""
+        if self._author.method == RESTORING:
+            return Rank.HUMAN
+        if self._author.method == APPLY:
+            return _PROPOSED.get(self._author.origin, Rank.AGENT)
+        return rank_of(self._author.kind)
+
+    async def stand(self, item: Item | DeclaredRelation) -> Stand:
+        """Return how high an item stands: as the highest of those who wrote it; an edge of facts as
+        the highest of the live memories that state it, and of those who wrote it as their own."""
+        if not isinstance(item, Edge) or item.is_lineage:
+            return await self._written_by(item)
+        stands = [await self._written_by(memory) for memory in await self.stating(item)]
+        if not item.is_of_facts:
+            stands.append(await self._written_by(item))
+        return _highest(stands)
+
+    async def stating(self, edge: Edge) -> list[Memory]:
+        """Return live memories that state an edge, at most MOST_STATING."""
+        ids = [each for each, _ in await self._tx.stating([edge.id], limit=MOST_STATING)]
+        found = await self._tx.items(ids) if ids else {}
+        return [memory for memory in found.values() if isinstance(memory, Memory)]
+
+    async def _written_by(self, item: Item | DeclaredRelation) -> Stand:
+        if item.id in self._made:
+            return Stand(self.rank, frozenset({self._author.principal}))
+        types = (*WROTE, ChangeType.DELETED) if item.deleted else WROTE
+        filter_ = OperationFilter(item_id=item.id, types=types)
+        changes = list(await self._tx.operations(filter_, None, MOST_AUTHORS))
+        if len(changes) == MOST_AUTHORS:
+            first = replace(filter_, oldest_first=True)
+            changes += await self._tx.operations(first, None, 1)
+        origin = item.origin if isinstance(item, Memory) else MemoryOrigin.UNSPECIFIED
+        return _highest(
+            Stand(_rank_of(each, origin), frozenset({each.author.principal})) for each in changes
+        )
+
+
+def _rank_of(change: Change, origin: MemoryOrigin) -> Rank:
+    """Return the rank of who made a change; `origin`: of the memory that it wrote."""
+    if change.needs_consent:
+        return Rank.HUMAN
+    if change.author.method == APPLY:
+        return _PROPOSED.get(origin, Rank.AGENT)
+    return rank_of(change.author.kind)
+
+
+def _highest(stands: Iterable[Stand]) -> Stand:
+    found = list(stands)
+    rank = max((stand.rank for stand in found), default=Rank.NOBODY)
+    by = [stand.principals for stand in found if stand.rank == rank]
+    return Stand(rank, frozenset().union(*by)) if rank else _NOBODY

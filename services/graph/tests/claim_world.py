@@ -1,0 +1,89 @@
+"""A person's and an agent's calls in one space, and short ways to name claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from concord.graph.v1 import claim_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from google.protobuf.field_mask_pb2 import FieldMask
+from graph_world import Calls, World
+
+CLAIMED = type_pb2.WRITE_OUTCOME_CLAIMED
+OPEN = type_pb2.CLAIM_STATE_OPEN
+WRITES = frozenset({"graph:read", "graph:write", "memory:read", "memory:write"})
+"""What a key with the scopes read and write carries, as far as graph is concerned."""
+
+
+def ada(live: World, *, principal: str = "ada", governs: bool = True) -> Calls:
+    """Return a person's calls."""
+    scopes = WRITES | {"governed:write"} if governs else WRITES
+    return live.calls(principal=principal, scopes=scopes, kind="HUMAN", origin="HUMAN")
+
+
+def helper(live: World, *, principal: str = "helper", governs: bool = False) -> Calls:
+    """Return an agent's calls."""
+    scopes = WRITES | {"governed:write"} if governs else WRITES
+    return live.calls(principal=principal, scopes=scopes, kind="AGENT", origin="AGENT")
+
+
+def tool(live: World) -> Calls:
+    """Return a tool's calls."""
+    return live.calls(principal="cron", scopes=WRITES, kind="SYSTEM", origin="TOOL")
+
+
+def said(reply: object) -> list[tuple[str, str, str]]:
+    """Return (action, item, by) of the claims that a reply lists; its outcome agrees with them."""
+    claims: Iterable[type_pb2.ClaimNote] = reply.claims  # type: ignore[attr-defined] # a write's
+    found = [(action_name(each.action), each.item_id, each.by_id) for each in claims]
+    assert (reply.outcome == CLAIMED) == bool(found)  # type: ignore[attr-defined]
+    return found
+
+
+def action_name(action: type_pb2.ClaimAction.ValueType) -> str:
+    """Return what a claim would do, in a word."""
+    return type_pb2.ClaimAction.Name(action).removeprefix("CLAIM_ACTION_")
+
+
+async def claims(
+    calls: Calls, state: type_pb2.ClaimState.ValueType = OPEN, **fields: object
+) -> list[claim_pb2.Claim]:
+    """Return the claims of a state, newest first."""
+    request = claim_pb2.ListClaimsRequest(state=state, **fields)  # type: ignore[arg-type]
+    return list((await calls.claim.ListClaims(request)).claims)
+
+
+async def accept(calls: Calls, *numbers: int, **named: object) -> claim_pb2.AcceptClaimsResponse:
+    """Accept claims."""
+    which = claim_pb2.ClaimsNamed(ids=map(str, numbers), **named)  # type: ignore[arg-type]
+    request = claim_pb2.AcceptClaimsRequest(request_id=calls.request_id(), named=which)
+    return await calls.claim.AcceptClaims(request)
+
+
+async def refuse(calls: Calls, *numbers: int, **named: object) -> claim_pb2.RefuseClaimsResponse:
+    """Refuse claims."""
+    which = claim_pb2.ClaimsNamed(ids=map(str, numbers), **named)  # type: ignore[arg-type]
+    request = claim_pb2.RefuseClaimsRequest(request_id=calls.request_id(), named=which)
+    return await calls.claim.RefuseClaims(request)
+
+
+async def withdraw(calls: Calls, *numbers: int) -> claim_pb2.WithdrawClaimsResponse:
+    """Withdraw claims."""
+    which = claim_pb2.ClaimsNamed(ids=map(str, numbers))
+    request = claim_pb2.WithdrawClaimsRequest(request_id=calls.request_id(), named=which)
+    return await calls.claim.WithdrawClaims(request)
+
+
+async def add(calls: Calls, content: str, **fields: object) -> memory_pb2.AddMemoryResponse:
+    """Add a memory; return the whole reply."""
+    return await calls.add_memory(type_pb2.Memory(content=content, **fields))  # type: ignore[arg-type]
+
+
+async def update(
+    calls: Calls, memory: type_pb2.Memory, *mask: str
+) -> memory_pb2.UpdateMemoryResponse:
+    """Update a memory; return the whole reply."""
+    request = memory_pb2.UpdateMemoryRequest(
+        request_id=calls.request_id(), memory=memory, update_mask=FieldMask(paths=mask)
+    )
+    return await calls.memory.UpdateMemory(request)
