@@ -246,7 +246,7 @@ def _disputes(result: search_pb2.SearchResult) -> list[str]:
     ]
 
 
-_CLAIMED = {
+_GIVES_WAY = {
     type_pb2.CLAIM_ACTION_SUPERSEDE: "replaced",
     type_pb2.CLAIM_ACTION_DEPRECATE: "deprecated",
     type_pb2.CLAIM_ACTION_AMEND: "amended",
@@ -257,9 +257,9 @@ _CLAIMED = {
 def _claims(memory: type_pb2.Memory) -> Iterator[str]:
     """Who says that another memory takes its place, or that it takes another's: not accepted."""
     for each in memory.claims:
-        if each.action not in _CLAIMED:
+        if each.action not in _GIVES_WAY:
             continue
-        who, how = " ".join(each.claimant.split()), _CLAIMED[each.action]
+        who, how = visible(" ".join(each.claimant.split())), _GIVES_WAY[each.action]
         what = "this is" if each.item_id == memory.id else f"memory:{each.item_id} is"
         by = "this" if each.by_id == memory.id else f"memory:{each.by_id}"
         yield f"({who} says that {what} {how} by {by}; not accepted: claim {each.number})"
