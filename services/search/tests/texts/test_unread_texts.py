@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from concord_concepts import extract
 from concord_search.domain import certainty
 from concord_search.domain.confidence import Band
-from concord_search.domain.profiles import shipped
+from concord_search.domain.profiles import Profiles, shipped
 from concord_search.domain.ranking import Ranking
 from concord_search.domain.signals import QueryFacts
 from concord_search.ports.embedder import Embedder
@@ -59,14 +60,29 @@ async def holding(texts: Sequence[str], minilm: Embedder, root: Path) -> AsyncIt
         await index.close()
 
 
-async def asked_of(texts: Sequence[str], query: str, minilm: Embedder, root: Path) -> Ranking:
+def never_low() -> Profiles:
+    """The shipped profiles, by which nothing would be LOW."""
+    plain, people, assistant = (
+        replace(each, confidence=replace(each.confidence, low=0.0))
+        for each in (shipped().plain, shipped().people, shipped().assistant)
+    )
+    return Profiles(plain, people, assistant)
+
+
+async def asked_of(
+    texts: Sequence[str],
+    query: str,
+    minilm: Embedder,
+    root: Path,
+    profiles: Profiles | None = None,
+) -> Ranking:
     """The ranking of a query's candidates among some memories."""
     async with holding(texts, minilm, root) as index:
         vector = await minilm.embed_query(query)
         asked = Question(ready(vector), query, SCOPE, minilm.model, extract(query))
         found = await index.ask(SPACE, asked)
     facts = QueryFacts(NOW, False, bool(asked.concepts), knows_words=minilm.knows(query))
-    return Ranking(found, facts, shipped())
+    return Ranking(found, facts, profiles or shipped())
 
 
 async def test_it_is_near_to_nothing(minilm: Embedder, tmp_path: Path) -> None:
@@ -98,7 +114,7 @@ async def test_even_the_whole_text_is_not_sure(
     text: str, minilm: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S11 S5 Nothing is HIGH or MEDIUM on unknown tokens alone; without the guard it would be."""
-    ranking = await asked_of(UNREAD, text, minilm, tmp_path)
+    ranking = await asked_of(UNREAD, text, minilm, tmp_path, never_low())
 
     assert certainty.certainties(ranking, [0])[0].band is Band.LOW
 
@@ -140,8 +156,9 @@ def test_a_word_in_pieces_is_not_known(query: str, known: bool, minilm: Embedder
 async def test_what_only_looks_alike_is_not_sure(
     minilm: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """S11 S5 A made-up word is near to what is spelled like it; without the guard it is MEDIUM."""
-    ranking = await asked_of(MADE_UP, "capybara9291146740da", minilm, tmp_path)
+    """S11 S5 A made-up word is near to what is spelled like it, and the guard holds whatever is
+    fitted: without it, it would be MEDIUM."""
+    ranking = await asked_of(MADE_UP, "capybara9291146740da", minilm, tmp_path, never_low())
     rows = ranking.order[:5].tolist()
 
     assert ranking.found.cosine[rows[0]] > 0.5
