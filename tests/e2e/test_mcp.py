@@ -85,9 +85,12 @@ async def test_an_agent_remembers_corrects_and_recalls(system: Running, door: An
     assert old["memory"]["superseded_by"] == [second["id"]]
 
 
-async def test_a_pack_is_a_text_of_so_many_tokens(own_system: Running) -> None:
+async def test_a_pack_is_a_text_of_so_many_tokens(
+    own_system: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """S11 W2 W3 With the path that answers a question over two hops, which JSON over HTTP has as
     facts, too; unasked there is no text."""
+    monkeypatch.setattr("concord_search.usecases.paths.WITHIN", 30.0)
     facts = [("Ada", "SISTER", "Bea"), ("Bea", "LIVES_IN", "Bremen")]
     async with over_http(own_system) as agent:
         for subject, relation, target in facts:

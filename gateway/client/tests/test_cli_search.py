@@ -314,7 +314,8 @@ def test_edges_are_found_if_asked_for_and_packs_hold_paths(
 
     shown = concord.done("search", f"who lives in {town}", "--edges", "--fresh", token)
     reply = concord.reply(SearchResponse, *asked)
-    packed = concord.done(*asked, "--pack", "500").splitlines()[0]
+    tries = (concord.done(*asked, "--pack", "500").splitlines()[0] for _ in range(10))
+    packed = next(line for line in tries if "] path:" in line)  # busy machines need more than 1 s
 
     assert f"{bea} LIVES_IN {town}" in shown
     assert "Memory or edge" in shown

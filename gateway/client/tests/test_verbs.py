@@ -36,7 +36,9 @@ def test_a_program_of_its_users_runs(tmp_path: Path) -> None:
         edges = again.search("Who lives in Husum?", include_edges=True).edges
         assert [(each.edge.source, each.edge.target) for each in edges[:1]] == [("Ethr", "Husum")]
         assert again.search("Who lives in Husum?").edges == ()
-        (path,) = again.search("Where does Ada's friend live?", pack_tokens=500).paths
+        asked = "Where does Ada's friend live?"
+        tries = (again.search(asked, pack_tokens=500).paths for _ in range(10))
+        (path,) = next(filter(None, tries))  # busy machines need more than 1 s
         assert [each.relation for each in path] == ["FRIEND", "LIVES_IN"]
         followed = again.follow("Ada", "KNOWS", "LIVES_IN")
         assert followed is not None
