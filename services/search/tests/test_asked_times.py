@@ -71,7 +71,7 @@ def test_used_to_means_what_has_ended() -> None:
         ("What broke yesterday and in 2019?", [TimeUse.RANKED, TimeUse.NOT_USED], 1),
         ("What broke yesterday and at Easter?", [TimeUse.RANKED, TimeUse.NOT_DATED], 1),
         ("What broke at Easter?", [TimeUse.NOT_DATED], None),
-        ("What did we use to do?", [], None),
+        ("What did we use to do?", [TimeUse.PAST], None),
         ("What did the old ones used to do?", [TimeUse.PAST], None),
     ],
 )
