@@ -34,7 +34,8 @@ class TimeUse(Enum):
 class TimePhrase:
     """A phrase of a query that names a time: half-open, None = open or not dated.
 
-    `dated_by`: the memory that dates the thing to which the phrase is relative.
+    `dated_by`: the memory that dates the thing to which the phrase is relative. `own`: its words
+    that a fixed time, or the edge of an open one, does without.
     """
 
     phrase: str
@@ -42,6 +43,7 @@ class TimePhrase:
     end: Micros | None
     use: TimeUse
     dated_by: str = ""
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +91,16 @@ class AskedTimes:
         return " ".join(said)
 
     def without_windows(self, query: str) -> str:
-        """The query without the phrases by which it is ranked: "in 2020", "before the wedding".
+        """The query without the words of fixed times and of edges: "in 2020", "before the wedding".
 
-        They say when, not what. As words they would count once more, against the asked subject.
+        They say when, not what. A fixed time is a term of its own; as words it would count once
+        more, against the asked subject. "Last year" stays: texts say so, and have no such term.
         The query itself where no telling word is left.
         """
         rest = query
         for each in self.phrases:
             if each.use is TimeUse.RANKED:
-                rest = rest.replace(each.phrase, "", 1)
+                rest = rest.replace(each.own, "", 1)
         words = re.findall(r"\w+", rest.casefold())
         return rest if any(each not in STOP_WORDS for each in words) else query
 

@@ -78,7 +78,8 @@ def asked_times(
             both = own if within is None else within.and_(own)
             use, within = (TimeUse.NOT_USED, within) if both is None else (use, both)
         by = "" if thing is None else thing.memory_id
-        phrases.append(TimePhrase(each.phrase, known.begin, known.end, use, by))
+        own = _own_words(known, is_edge=bool(by))
+        phrases.append(TimePhrase(each.phrase, known.begin, known.end, use, by, own))
     return AskedTimes(tuple(phrases), within)
 
 
@@ -86,6 +87,13 @@ def looks_back(times: AskedTimes, as_of: AsOf, now: Micros) -> bool:
     """Whether what was superseded or has ended belongs to the answer: the query asks for a time
     that is over, and the request names no instant of its own."""
     return as_of == PRESENT and times.within is not None and times.within.is_over(now)
+
+
+def _own_words(window: Window, *, is_edge: bool) -> str:
+    """The words of a phrase that say a fixed time, or an edge; none where today decides."""
+    if is_edge or window.begin is None or window.end is None:
+        return window.phrase
+    return (window.inner or window.phrase) if window.fixed else ""
 
 
 def _use(window: Window, *, no_window: bool) -> TimeUse:
