@@ -212,9 +212,10 @@ class TimeReader:
         # "who led it before Ada?" asks for what has ended, whenever that was
         of_past = relation is Relation.BEFORE and self._is_told
         named = Window(*self._spelt(at, end), relation=relation, anchor=anchor, of_past=of_past)
-        period = self._period_within(begin + 1, end)
-        if period is not None:  # "before she moved in 2023"
-            named = replace(named, anchor="", fixed=period.fixed)
+        within = self._period_within(begin + 1, end)
+        if within is not None:  # "before she moved in 2023"
+            period, inner = within
+            named = replace(named, anchor="", fixed=period.fixed, inner=inner)
             named = named.beside(micros_of(period.begin), micros_of(period.end))
         return named, end
 
@@ -234,11 +235,13 @@ class TimeReader:
         spelt = self._spelt(at, end)
         return Window(*spelt, relation=Relation.BEFORE, anchor=anchor, of_past=True), end
 
-    def _period_within(self, begin: int, end: int) -> Period | None:
-        """Return the period that the words of a thing name, if any."""
-        places = (place for place in range(begin, end) if self._near[place])
-        found = (self.calendar.period(place) for place in places)
-        return next((each[0] for each in found if each and each[1] <= end), None)
+    def _period_within(self, begin: int, end: int) -> tuple[Period, str] | None:
+        """Return the period that the words of a thing name, if any, and its own words."""
+        for place in range(begin, end):
+            found = self.calendar.period(place) if self._near[place] else None
+            if found and found[1] <= end:
+                return found[0], self._spelt(place, found[1])[0]
+        return None
 
     def _opens_thing(self, at: int, begin: int) -> bool:
         word, following = self._word(at), self._word(begin)

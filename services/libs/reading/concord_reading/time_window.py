@@ -31,7 +31,8 @@ class Window:
 
     Undated if both are None: then `anchor` is the thing that it is relative to, if any, and
     `of_past` says that it means what no longer holds ("used to"). `fixed`: the interval is that of
-    any day on which one asks. `away`: how many units it lies from the anchor.
+    any day on which one asks. `away`: how many units it lies from the anchor. `inner`: of a phrase
+    that names a thing, too ("during the trip last year"), the words of the time alone.
     """
 
     phrase: str
@@ -43,6 +44,7 @@ class Window:
     of_past: bool = False
     fixed: bool = False
     away: tuple[int, str] | None = None
+    inner: str = ""
 
     @property
     def is_dated(self) -> bool:

@@ -34,8 +34,8 @@ class TimeUse(Enum):
 class TimePhrase:
     """A phrase of a query that names a time: half-open, None = open or not dated.
 
-    `dated_by`: the memory that dates the thing to which the phrase is relative. `is_edge`: it is
-    before, after or since something, and not at it.
+    `dated_by`: the memory that dates the thing to which the phrase is relative. `own`: its words
+    that a fixed time, or the edge of an open one, does without.
     """
 
     phrase: str
@@ -43,7 +43,7 @@ class TimePhrase:
     end: Micros | None
     use: TimeUse
     dated_by: str = ""
-    is_edge: bool = False
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +96,17 @@ class AskedTimes:
         return as_of == PRESENT and self.within is not None and self.within.is_over(now)
 
     def without_windows(self, query: str) -> str:
-        """The query without the phrases by which it is ranked: "in 2020", "before the wedding".
+        """The query without the words of fixed times and of edges: "in 2020", "before the wedding".
 
-        They say when, not what. As words they would count once more, against the asked subject. A
-        thing during which it was stays: "during the wedding" is what is asked for, too. The query
+        They say when, not what. A fixed time is a term of its own; as words it would count once
+        more, against the asked subject. "Last year" stays: texts say so, and have no such term. So
+        does a thing during which it was: "during the wedding" is what is asked for, too. The query
         itself where no telling word is left.
         """
         rest = query
         for each in self.phrases:
-            if each.use is TimeUse.RANKED and (each.is_edge or not each.dated_by):
-                rest = rest.replace(each.phrase, "", 1)
+            if each.use is TimeUse.RANKED:
+                rest = rest.replace(each.own, "", 1)
         words = re.findall(r"\w+", rest.casefold())
         return rest if any(each not in STOP_WORDS for each in words) else query
 

@@ -78,9 +78,19 @@ def asked_times(
             both = own if within is None else within.and_(own)
             use, within = (TimeUse.NOT_USED, within) if both is None else (use, both)
         by = "" if thing is None else thing.memory_id
-        is_edge = each.relation is not Relation.AT
-        phrases.append(TimePhrase(each.phrase, known.begin, known.end, use, by, is_edge))
+        own = _own_words(known, is_of_thing=bool(by))
+        phrases.append(TimePhrase(each.phrase, known.begin, known.end, use, by, own))
     return AskedTimes(tuple(phrases), within)
+
+
+def _own_words(window: Window, *, is_of_thing: bool) -> str:
+    """The words of a phrase that say a fixed time, or an edge; none where today decides, or where
+    something was meanwhile."""
+    if is_of_thing:
+        return "" if window.relation is Relation.AT else window.phrase
+    if window.begin is None or window.end is None:
+        return window.phrase
+    return (window.inner or window.phrase) if window.fixed else ""
 
 
 def _use(window: Window, *, no_window: bool) -> TimeUse:
