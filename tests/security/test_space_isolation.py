@@ -56,8 +56,7 @@ NOTED = {
         "PutRecords",
         "AddRecall",
         "SetRecallLog",
-        "SetCheckSettings",
-        "SetClaimSettings",
+        *("SetCheckSettings", "SetClaimSettings"),
         "EraseQueryText",
     )
 }
