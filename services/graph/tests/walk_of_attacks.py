@@ -20,22 +20,10 @@ from concord.graph.v1 import (
     memory_pb2,
     relation_pb2,
 )
-from concord.rules.v1 import rules_pb2
 from concord.type.v1 import type_pb2
-from google.protobuf.descriptor_pool import Default
 from google.protobuf.field_mask_pb2 import FieldMask
 from graph_world import START, Calls, edge_of, fact, stamp, struct
 
-WRITES = {"graph:write", "memory:write"}
-HARMLESS = {
-    "AddEpisode": "a record of an attempt: no item",
-    "PutWorkingMemory": "no item, and in no default read of memories",
-    "RemoveWorkingMemory": "no item",
-    "ClearWorkingMemory": "no item",
-    "EndSession": "what was said in it stays",
-    "DismissConflicts": "a finding of text moves nothing",
-}
-"""Why an agent's call of these harms no item."""
 LIKES, CITY = "LIKES", "LIVES_IN"
 Attack = Callable[[Calls, random.Random], Awaitable[Any]]
 
@@ -392,26 +380,6 @@ ATTACKS: Mapping[str, Sequence[Attack]] = {
     "RefuseClaims": [settles(claim_pb2.RefuseClaimsRequest)],
     "WithdrawClaims": [settles(claim_pb2.WithdrawClaimsRequest)],
 }
-
-
-def writes() -> set[str]:
-    """Return the names of graph's RPCs that a key with the scope write may call to change."""
-    found = set()
-    for file in ("graph", "memory", "lineage", "dialogue", "episode", "working_memory", "space"):
-        found |= _writes_in(file)
-    for file in ("relation", "conflict", "session", "claim", "recall", "record", "governed"):
-        found |= _writes_in(file)
-    return found
-
-
-def _writes_in(file: str) -> set[str]:
-    services = Default().FindFileByName(f"concord/graph/v1/{file}.proto").services_by_name
-    return {
-        method.name
-        for service in services.values()
-        for method in service.methods
-        if method.GetOptions().Extensions[rules_pb2.method].permission in WRITES
-    }
 
 
 async def tried(attack: Attack, calls: Calls, chance: random.Random) -> Any:

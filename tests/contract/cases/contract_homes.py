@@ -410,9 +410,9 @@ async def _with_claims(live: Live, home: Home) -> Home:
     who, named = claimant(home.space), {"id": home.old_id, "etag": home.old_etag}
     forget = memory_pb2.ForgetMemoryRequest(request_id="claim 1", **named)
     erase = memory_pb2.EraseMemoryRequest(request_id="claim 2", **named)
-    (one,) = (await live.tell(who, "ForgetMemory", forget)).claims
-    (other,) = (await live.tell(who, "EraseMemory", erase)).claims
-    return replace(home, claim_id=one.id, other_claim_id=other.id)
+    asked = {"claim_id": ("ForgetMemory", forget), "other_claim_id": ("EraseMemory", erase)}
+    made = {name: (await live.tell(who, *each)).claims[0].id for name, each in asked.items()}
+    return replace(home, **made)
 
 
 async def _with_conflicts(live: Live, home: Home) -> Home:

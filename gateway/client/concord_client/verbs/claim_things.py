@@ -10,6 +10,22 @@ ClaimState: TypeAlias = Literal["OPEN", "ACCEPTED", "REFUSED", "WITHDRAWN"]
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimNote:
+    """A claim in brief: `claimant` would do `action` to `item_id`, whose owner may accept that.
+
+    `number`: as `accept_claims` takes it. `by_id`: what would take the item's place, or "".
+    `owner`: "" where an item shows its claims.
+    """
+
+    number: int
+    action: str
+    item_id: str
+    by_id: str
+    claimant: str
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """What a writer would do to an item of somebody above it: nothing, until it is accepted.
 

@@ -14,6 +14,7 @@ from google.protobuf.message import Message
 
 from concord_client.trust.review import review
 from concord_client.verbs import things
+from concord_client.verbs.claim_things import ClaimNote
 
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
 
@@ -37,10 +38,10 @@ def _done(reply: Any) -> dict[str, Any]:
     }
 
 
-def claims(read: Iterable[type_pb2.ClaimNote]) -> tuple[things.ClaimNote, ...]:
+def claims(read: Iterable[type_pb2.ClaimNote]) -> tuple[ClaimNote, ...]:
     """Claims in brief."""
     return tuple(
-        things.ClaimNote(
+        ClaimNote(
             each.number,
             name_of(type_pb2.ClaimAction, each.action),
             each.item_id,

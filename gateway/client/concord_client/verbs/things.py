@@ -5,10 +5,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, Literal, TypeAlias, TypeVar
 
+from concord_client.verbs.claim_things import ClaimNote
+
 Kind: TypeAlias = Literal["FACT", "PLAN", "JOURNAL", "INSIGHT", "OBSERVATION", "REFLECTION", "TURN"]
 Importance: TypeAlias = Literal["LOW", "MEDIUM", "HIGH"]
 Lineage: TypeAlias = Literal["SUPERSEDES", "DEPRECATES", "AMENDS", "CONTRADICTS"]
 Direction: TypeAlias = Literal["OUTGOING", "INCOMING", "BOTH"]
+
 Origin: TypeAlias = Literal["HUMAN", "AGENT", "TOOL", "IMPORT"]
 Slot: TypeAlias = Literal["AGENT", "HUMAN"]
 TurnRole: TypeAlias = Literal["USER", "ASSISTANT", "SYSTEM", "TOOL", "PERSON"]
@@ -55,22 +58,6 @@ class Source:
     file: str = ""
     turn_ids: tuple[str, ...] = ()
     memory_ids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimNote:
-    """A claim in brief: `claimant` would do `action` to `item_id`, whose owner may accept that.
-
-    `number`: as `accept_claims` takes it. `by_id`: what would take the item's place, or "".
-    `owner`: "" where an item shows its claims.
-    """
-
-    number: int
-    action: str
-    item_id: str
-    by_id: str
-    claimant: str
-    owner: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +112,8 @@ class GivenWay:
 
 @dataclass(frozen=True, slots=True)
 class WrittenMemory(Memory):
-    """A memory as a write left it. `gave_way`: what gave way by the write, at most 1,000 items.
-
-    `outcome`: CLAIMED if part of the write, or all of it, did nothing but to claim: `claimed`.
-    """
+    """A memory as a write left it. `gave_way`: what gave way by it, at most 1,000 items; `outcome`:
+    CLAIMED if part of it, or all, did nothing but to claim: `claimed`."""
 
     gave_way: tuple[GivenWay, ...] = ()
     outcome: str = ""

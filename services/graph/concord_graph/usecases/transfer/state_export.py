@@ -18,6 +18,7 @@ from typing import Any
 
 import rfc8785
 
+from concord_graph.domain.claims import Claim, claim_of
 from concord_graph.domain.conflicts import Conflict, conflict_of
 from concord_graph.domain.digests import content_digest
 from concord_graph.domain.facts import Fact
@@ -46,7 +47,7 @@ async def export_state(tx: Reads, at: Instant) -> list[str]:
     """Return the lines of the state export, each part sorted.
 
     The parts: memories, nodes, edges, lineage; then episodes, held entries of working memory,
-    declared relations and conflicts together.
+    declared relations, conflicts and claims together.
     """
     nodes = [n for n in await tx.live_items(ItemKind.NODE, at) if isinstance(n, Node)]
     memories = [m for m in await tx.live_items(ItemKind.MEMORY, at) if isinstance(m, Memory)]
@@ -178,6 +179,7 @@ def _edge(edge: Edge, triple: Record) -> Record:
             "importance": _named(edge.importance),
             "valid_until": _time(edge.valid_until),
             "made_by": _MADE_BY.get(edge.origin, ""),
+            "claimed": edge.claimed or "",
         }
     )
 
@@ -193,6 +195,7 @@ def _lineage(edge: Edge, names: dict[str, Record]) -> Record:
             "newer": names.get(edge.source.id, {"memory": edge.source.id}),
             "older": names.get(edge.target.id, {"memory": edge.target.id}),
             "properties": _stated(edge),
+            "claimed": edge.claimed or "",
         }
     )
 
@@ -216,6 +219,7 @@ async def _layer_records(tx: Reads, at: Instant, names: Mapping[str, Record]) ->
         *map(_held, held),
         *map(_declared, declared),
         *(_conflict(known, names) for known in await _known_conflicts(tx, at, names)),
+        *(_claim(claim, names) for claim in await _known_claims(tx, at, names)),
     ]
 
 
@@ -252,6 +256,25 @@ def _conflict(conflict: Conflict, names: Mapping[str, Record]) -> Record:
         }
         if resolution
         else "",
+    }
+
+
+async def _known_claims(tx: Reads, at: Instant, names: Mapping[str, Record]) -> list[Claim]:
+    """Return the claims on what is exported."""
+    found, _ = await tx.entries(EntryFilter(ItemKind.CLAIM, shelf=None), replace(at, stated=False))
+    return [claim for claim in map(claim_of, found) if claim.item.id in names]
+
+
+def _claim(claim: Claim, names: Mapping[str, Record]) -> Record:
+    return {
+        "kind": "claim",
+        "item": names[claim.item.id],
+        "by": names.get(claim.by.id, {"memory": claim.by.id}) if claim.by.id else "",
+        "action": claim.action.name,
+        "method": claim.method,
+        "claimant": claim.claimant,
+        "owner": claim.owner,
+        "state": claim.state.name,
     }
 
 
