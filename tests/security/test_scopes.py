@@ -32,6 +32,7 @@ GRANTED_BY = {
     "memory:read": {Scope.READ},
     "memory:write": {Scope.WRITE},
     "proposals:write": {Scope.WRITE},
+    "erasure:admin": {Scope.ADMIN},
     "recall:admin": {Scope.ADMIN},
     "record:all": set(),
     "search:admin": {Scope.ADMIN},

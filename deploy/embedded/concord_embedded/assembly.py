@@ -186,6 +186,7 @@ class Assembly:
             working_capacity=limits.working_memory_capacity,
             exporters=limits.exporters,
             confirmers=("search", "governance"),
+            backups_file=self._data.last_backup,
             log=json_lines("graph", stream=self._log),
         )
         await self._serve("graph", app, service_keys.SIGNERS)

@@ -19,6 +19,7 @@ from typing import Any
 from concord_gateway.credentials import digest_of
 from concord_governance.backup import KeyStatus, is_operator
 from concord_graph.backup import token
+from concord_graph.config import read_backups
 
 from concord_embedded import backup_stores, receipts, secret_files
 from concord_embedded.backup_stores import CREDENTIALS, KEYS, Copy, Known, Stores, explained
@@ -80,7 +81,8 @@ async def create(root: Path, folder: Path, now: int, api_key: str, stores: Store
         finally:
             shutil.rmtree(part, ignore_errors=True)
         secret_files.sync(folder)
-        secret_files.write(data.last_backup, json.dumps({"path": str(whole), "time": now}).encode())
+        listed = {"path": str(whole), "time": now, "times": [*read_backups(data.last_backup), now]}
+        secret_files.write(data.last_backup, json.dumps(listed).encode())
     return replace(made, path=whole)
 
 

@@ -14,6 +14,7 @@ from concord.governance.v1.proposal_pb2_grpc import ProposalServiceStub
 from concord.graph.v1.conflict_pb2_grpc import ConflictServiceStub
 from concord.graph.v1.dialogue_pb2_grpc import DialogueServiceStub
 from concord.graph.v1.episode_pb2_grpc import EpisodeServiceStub
+from concord.graph.v1.erasure_pb2_grpc import ErasureServiceStub
 from concord.graph.v1.governed_pb2_grpc import GovernedChangeServiceStub
 from concord.graph.v1.graph_pb2_grpc import GraphServiceStub
 from concord.graph.v1.lineage_pb2_grpc import LineageServiceStub
@@ -45,6 +46,7 @@ if TYPE_CHECKING:  # these names exist for type checkers only
     from concord.graph.v1.conflict_pb2_grpc import ConflictServiceAsyncStub
     from concord.graph.v1.dialogue_pb2_grpc import DialogueServiceAsyncStub
     from concord.graph.v1.episode_pb2_grpc import EpisodeServiceAsyncStub
+    from concord.graph.v1.erasure_pb2_grpc import ErasureServiceAsyncStub
     from concord.graph.v1.governed_pb2_grpc import GovernedChangeServiceAsyncStub
     from concord.graph.v1.graph_pb2_grpc import GraphServiceAsyncStub
     from concord.graph.v1.lineage_pb2_grpc import LineageServiceAsyncStub
@@ -127,6 +129,8 @@ class Client:
         """`concord.graph.v1.RelationService`: declarations of relations."""
         self.recall = RecallServiceStub(channel)
         """`concord.graph.v1.RecallService`: the log of the searches' results."""
+        self.erasure = ErasureServiceStub(channel)
+        """`concord.graph.v1.ErasureService`: forgetting somebody whole."""
         self.conflict = ConflictServiceStub(channel)
         """`concord.graph.v1.ConflictService`: recorded conflicts."""
         self.dialectic = DialecticServiceStub(channel)
@@ -214,6 +218,7 @@ class AsyncClient:
         self.space: SpaceServiceAsyncStub = SpaceServiceStub(channel)
         self.relation: RelationServiceAsyncStub = RelationServiceStub(channel)
         self.recall: RecallServiceAsyncStub = RecallServiceStub(channel)
+        self.erasure: ErasureServiceAsyncStub = ErasureServiceStub(channel)
         self.conflict: ConflictServiceAsyncStub = ConflictServiceStub(channel)
         self.dialectic: DialecticServiceAsyncStub = DialecticServiceStub(channel)
         self.dissonance: DissonanceServiceAsyncStub = DissonanceServiceStub(channel)

@@ -17,6 +17,7 @@ async def _built(config: GraphConfig, log: Logger) -> GraphApp:
         working_capacity=config.working_memory_capacity,
         exporters=config.exporters,
         confirmers=config.erase_confirmers,
+        backups_file=config.backups_file,
         log=log,
     )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
@@ -16,6 +17,8 @@ from concord.graph.v1 import (
     dialogue_pb2_grpc,
     episode_pb2,
     episode_pb2_grpc,
+    erasure_pb2,
+    erasure_pb2_grpc,
     feed_pb2,
     feed_pb2_grpc,
     governed_pb2,
@@ -40,6 +43,7 @@ from concord.graph.v1 import (
     working_memory_pb2_grpc,
 )
 from concord_attestation.digest import action_digest
+from concord_chassis.call import deadline
 from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.server.background import Background
 from concord_chassis.server.server import Registration
@@ -48,13 +52,14 @@ from concord_stores.neo4j_config import Neo4jConfig
 
 from concord_graph.adapters.markdown.links import parse_links
 from concord_graph.adapters.sqlite.store import open_store
-from concord_graph.config import SqliteConfig
+from concord_graph.config import SqliteConfig, read_backups
 from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable, StoreUnusable
 from concord_graph.ports import EXPORTERS, Clock, GraphStore
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.conflict import ConflictServicer
 from concord_graph.servicer.dialogue import DialogueServicer
 from concord_graph.servicer.episode import EpisodeServicer
+from concord_graph.servicer.erasure import ErasureServicer
 from concord_graph.servicer.feed import FeedServicer
 from concord_graph.servicer.governed import GovernedServicer
 from concord_graph.servicer.graph import GraphServicer
@@ -77,6 +82,7 @@ from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.read.touches import Touches
 from concord_graph.usecases.recalls import RECALLS, Recalls
 from concord_graph.usecases.records import Records
+from concord_graph.usecases.selection.erasing import SelectionErasing
 from concord_graph.usecases.transfer.exports import Exports
 from concord_graph.usecases.write.commands import Commands
 from concord_graph.usecases.write.settled_anew import settle_store
@@ -92,6 +98,10 @@ def system_clock() -> int:
     return time.time_ns() // 1_000
 
 
+def unrecorded() -> None:
+    """No backups are recorded here."""
+
+
 class GraphApp:
     """Graph, assembled: services to register, and a life from start to close."""
 
@@ -103,6 +113,7 @@ class GraphApp:
         *,
         working_capacity: int = DEFAULT_CAPACITY,
         confirmers: Sequence[str] = CONFIRMERS,
+        backups: Callable[[], Sequence[int] | None] = unrecorded,
         log: Logger | None = None,
     ) -> None:
         self.background = Background(json_lines("graph") if log is None else log)
@@ -186,6 +197,21 @@ class GraphApp:
             _registration(record_pb2, record_pb2_grpc, RecordServicer(records)),
             _registration(recall_pb2, recall_pb2_grpc, RecallServicer(recalls, erased)),
             _registration(
+                erasure_pb2,
+                erasure_pb2_grpc,
+                ErasureServicer(
+                    SelectionErasing(
+                        store,
+                        clock,
+                        actions.erasing,
+                        erased=self._scrubbing.wake_thoroughly,
+                        flush=recalls.flush,
+                        backups=backups,
+                        time_left=deadline.remaining,
+                    )
+                ),
+            ),
+            _registration(
                 feed_pb2,
                 feed_pb2_grpc,
                 FeedServicer(
@@ -247,13 +273,15 @@ async def build_on(
     working_capacity: int = DEFAULT_CAPACITY,
     exporters: int = EXPORTERS,
     confirmers: Sequence[str] = CONFIRMERS,
+    backups_file: Path | None = None,
     log: Logger | None = None,
 ) -> GraphApp:
     """Assemble graph over the store that the settings choose.
 
     `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret; `working_capacity`
     is the number of entries that a space's working memory holds, `exporters` the number of exports
-    that run at once; an erasure waits for the services in `confirmers`. Tests replace `clock`.
+    that run at once; an erasure waits for the services in `confirmers`, and lists the backups of
+    `backups_file`. Tests replace `clock`.
 
     Raises:
         StoreUnusable: the store cannot be used; the text says what to do.
@@ -264,6 +292,7 @@ async def build_on(
         enrolment or {},
         working_capacity=working_capacity,
         confirmers=confirmers,
+        backups=unrecorded if backups_file is None else partial(read_backups, backups_file),
         log=log,
     )
 

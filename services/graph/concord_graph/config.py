@@ -34,6 +34,8 @@ class GraphConfig(Limits, ServiceConfig):
     erase_confirmers: list[str] = ["search", "governance"]
     """Names of the services that store data derived from memories: an erasure is complete when each
     has confirmed it."""
+    backups_file: Path | None = None
+    """JSON file that `concord backup` writes: a receipt of an erasure lists the backups in it."""
 
 
 class StoreChoice(BaseModel):
@@ -82,3 +84,15 @@ def read_enrolment(path: Path | None) -> dict[str, str]:
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise ConfigError("GRAPH_ENROLMENT_FILE must map spaces to hex digests")
     return found
+
+
+def read_backups(path: Path) -> list[int]:
+    """Return the times (µs) of the backups that a file lists; none while there is no such file.
+
+    A file that is damaged lists none: an erasure must not wait for it.
+    """
+    try:
+        found = json.loads(path.read_bytes())
+        return sorted({int(time) for time in [*found.get("times", ()), found["time"]]})
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return []

@@ -18,6 +18,7 @@ from concord.graph.v1 import (
     dialogue_pb2,
     dialogue_pb2_grpc,
     episode_pb2_grpc,
+    erasure_pb2_grpc,
     feed_pb2,
     feed_pb2_grpc,
     governed_pb2,
@@ -65,7 +66,7 @@ SCOPES = frozenset(
         *("graph:read", "graph:write", "memory:read", "memory:write"),
         *("governed:read", "governed:write", "enrolment:write", "granted:write"),
         *("space:write", "feed:all", "confirm:write", "conflict:write", "record:all"),
-        *("recall:admin", "conflict:admin"),
+        *("recall:admin", "conflict:admin", "erasure:admin"),
     }
 )
 SECRET = "one-time-secret"
@@ -207,6 +208,7 @@ class Calls:
         self.session = session_pb2_grpc.SessionServiceStub(channel)
         self.record = record_pb2_grpc.RecordServiceStub(channel)
         self.recall = recall_pb2_grpc.RecallServiceStub(channel)
+        self.erasure = erasure_pb2_grpc.ErasureServiceStub(channel)
         self.governed = governed_pb2_grpc.GovernedChangeServiceStub(channel)
         if door is not None:
             apart = governed_pb2_grpc.GovernedChangeServiceStub(door)

@@ -70,6 +70,7 @@ PERMISSIONS: Mapping[Scope, frozenset[str]] = MappingProxyType(
             {
                 "conflict:admin",
                 "enrolment:write",
+                "erasure:admin",
                 "keys:list",
                 "keys:write",
                 "recall:admin",

@@ -43,6 +43,7 @@ class Action(enum.IntEnum):
     SPACE_DELETE = 24
     RESTORE = 25
     SMF_SETTLE = 26
+    SELECTION_ERASED = 27
 
 
 class Actor(enum.IntEnum):

@@ -28,6 +28,7 @@ from concord_governance.usecases.revocations import apply_revocation
 
 DELETED = 3
 ERASED = 8
+SELECTION_ERASED = 13
 FOLLOW = "follow graph"
 """The name of the task that does it."""
 _ENROL = "EnrolPrincipals"
@@ -261,12 +262,15 @@ def _follows(message: FeedMessage, cursor: Cursor) -> bool:
 
 
 def entry_of(event: GraphEvent) -> Entry:
-    """Return the log's entry for an allowed or refused write to a constitutive item."""
+    """Return the log's entry for an allowed or refused write to a constitutive item, or for an
+    erasure by selection."""
     blocked = event.change_type == REFUSED
     removed = event.change_type in (DELETED, ERASED)
     deletes = removed or event.method.startswith(("Delete", "Forget", "Erase"))
     if blocked:
         action = Action.DELETE_ATTEMPT if deletes else Action.WRITE_ATTEMPT
+    elif event.change_type == SELECTION_ERASED:
+        action = Action.SELECTION_ERASED
     elif event.method == _ENROL:
         action = Action.GENESIS
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, replace
 from typing import Any
 
@@ -10,6 +10,10 @@ from concord_graph.domain.fields import erased_fields
 from concord_graph.domain.items import Edge, End, Entry, ItemKind, Memory, Node
 
 ERASED_RELATION = "ERASED"
+_BLANK_BODIES: Mapping[ItemKind, Mapping[str, Any]] = {
+    ItemKind.EPISODE: {"query": "", "reward": 0.0, "reflection": "", "memory_ids": []},
+    ItemKind.WORKING_MEMORY: {"content": ""},
+}
 STORE = "graph"
 """The confirmer that is the store itself."""
 
@@ -71,8 +75,12 @@ def erased_edge(edge: Edge, time: int, ghosts: Collection[str]) -> Edge:
 
 
 def erased_entry(entry: Entry, time: int) -> Entry:
-    """Return a conflict in its form after a side's erasure: without its review's words."""
-    return replace(entry, **_defaults(Entry), erase_time=time)
+    """Return an entry in its erased form: a conflict without its review's words, an episode or an
+    entry of working memory as one that is gone and says nothing."""
+    blank = replace(entry, **_defaults(Entry), erase_time=time)
+    if entry.kind == ItemKind.CONFLICT:
+        return blank
+    return replace(blank, body=_BLANK_BODIES[entry.kind], deleted=True)
 
 
 def _defaults(kind: type) -> dict[str, Any]:

@@ -181,6 +181,24 @@ class TooManyFacts(GraphError):
         self.metadata = {"limit": str(limit)}
 
 
+class SelectionChanged(GraphError):
+    """What an erasure would take is not what its caller looked at."""
+
+    code = "ABORTED"
+    reason = "ERROR_REASON_SELECTION_CHANGED"
+    why = "what would be erased is not what was looked at: look again"
+
+
+class SelectionTooLarge(GraphError):
+    """A selection has more items than one erasure takes."""
+
+    reason = "ERROR_REASON_SELECTION_TOO_LARGE"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"This selects more than {limit:,} items: erase its sessions first.")
+        self.metadata = {"limit": str(limit)}
+
+
 class TooManyAffected(GraphError):
     """The write would change the supersession of more items than one write may."""
 

@@ -29,7 +29,8 @@ _LEFT: Mapping[type, frozenset[str]] = {
     ),
     Entry: frozenset({"kind", "body", "session_id", "shelf", "rank", "erase_time"}),
 }
-"""The fields that a tombstone keeps: others' supersession depends on its kinds and times."""
+"""The fields that a tombstone keeps: others' supersession depends on its kinds and times. The body
+of an entry stays for conflicts alone, whose sides it names (`domain.erasure`)."""
 
 
 @dataclass(frozen=True, slots=True)

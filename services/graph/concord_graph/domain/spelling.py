@@ -33,19 +33,19 @@ def names_of(item: Record) -> list[tuple[NameKind, str, str]]:
             own = item.id if item.id_stated else ""
             keyed = (NameKind.EXTERNAL_ID, item.id, item.external_id)
             return [(NameKind.MEMORY_ID, item.id, own), keyed]
-        case Entry(kind=ItemKind.EPISODE, session_id=session):
+        case Entry(kind=ItemKind.EPISODE, session_id=session, deleted=False):
             return [(NameKind.SESSION, session, session)]
     return []
 
 
 def folded(name: str) -> str:
     """Return a name without case, diacritics and runs of white space, and at most 64 characters."""
-    return _fold(name)[:MOST_CHARACTERS]
+    return fold(name)[:MOST_CHARACTERS]
 
 
 def backwards(name: str) -> str:
     """Return the folded name reversed, at most 64 characters: like endings sort together."""
-    return _fold(name)[::-1][:MOST_CHARACTERS]
+    return fold(name)[::-1][:MOST_CHARACTERS]
 
 
 def nearest(asked: str, names: Collection[str]) -> tuple[str, ...]:
@@ -74,7 +74,8 @@ def _likeness(matcher: SequenceMatcher[str], wanted: str, name: str) -> float:
     return _ALIKE if wanted and (name.startswith(wanted) or name.endswith(wanted)) else 0.0
 
 
-def _fold(name: str) -> str:
+def fold(name: str) -> str:
+    """Return a name without case, diacritics and runs of white space."""
     apart = unicodedata.normalize("NFKD", name)
     plain = "".join(character for character in apart if not unicodedata.combining(character))
     return " ".join(plain.casefold().split())

@@ -55,6 +55,8 @@ class ServiceRecord(StrEnum):
     FEEDBACK = "feedback"
     RECALL_LOG = "recall_log"
     CHECK_SETTINGS = "check_settings"
+    ERASURE_PLAN = "erasure_plan"
+    ERASURE_RECEIPT = "erasure_receipt"
 
 
 class ChangeType(IntEnum):
@@ -72,6 +74,7 @@ class ChangeType(IntEnum):
     IMPORTED = 10
     REVOKED = 11
     SESSION_ENDED = 12
+    SELECTION_ERASED = 13
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,10 @@ class Writes(Reads, Protocol):
         """Delete the recalls whose query ids sort before `before`."""
         ...
 
+    async def drop_recalls_of(self, query_ids: Collection[str]) -> None:
+        """Delete the recalls of these queries."""
+        ...
+
     async def drop_service_records(self, kind: str, before: str) -> None:
         """Delete the records of a kind whose keys sort before `before`."""
         ...

@@ -15,3 +15,4 @@ class ChangeKind(IntEnum):
     REFUSED = 7
     ERASED = 8
     ERASE_CONFIRMED = 9
+    SELECTION_ERASED = 13

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from concord_search.domain.changes import ChangeKind
 from concord_search.domain.digests import Digest
 from concord_search.domain.instants import PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState
@@ -39,6 +40,12 @@ class Change:
     kind: int
     is_value: bool = False
     """Whether it was written on an edge that is or was constitutive."""
+
+    @property
+    def awaits_confirmation(self) -> bool:
+        """Whether it is an erasure that the index confirms to graph."""
+        of_memory = self.kind == ChangeKind.ERASED and self.is_memory
+        return of_memory or self.kind == ChangeKind.SELECTION_ERASED
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,9 +243,7 @@ class SpaceFollower:
                 if h is not None and h.state.forgotten and change.kind != ChangeKind.TOUCHED
             ],
             erased=sorted({change.item_id for change, h in found if h is None}),
-            to_confirm=sorted(
-                {c.item_id for c, _ in found if c.kind == ChangeKind.ERASED and c.is_memory}
-            ),
+            to_confirm=sorted({c.item_id for c in changes if c.awaits_confirmation}),
         )
         return _Plan(batch, model, await self._lacking(states, coming))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from concord_attestation.consent import ConsentError
@@ -36,6 +37,8 @@ class Findings:
     """Entries of writes on constitutive items that no decision of both slots covers."""
     open_decisions: tuple[int, ...] = ()
     """Entries of decisions without an end, which is to come or was left out (decision 0009)."""
+    selections: Mapping[str, str] = MappingProxyType({})
+    """The digest of the receipt of each erasure by selection, by the erasure's id."""
 
 
 class UndecidedWrites(LogInvalid):
@@ -84,6 +87,7 @@ class Replay:
             "KEY_REVOKE": access.on_key,
             "SPACE_CREATE": access.on_space,
             "SPACE_DELETE": access.on_space,
+            "SELECTION_ERASED": writes.on_selection_erased,
         }
 
     def run(self) -> Findings:
@@ -118,6 +122,7 @@ class Replay:
             refused=self._writes.refused,
             constitutive=self._state.items.constitutive(),
             undecided=tuple(self._state.undecided),
+            selections=dict(self._writes.selections),
             open_decisions=tuple(each.decided_at for each in proposals if each.state == DECIDED),
         )
         if findings.undecided:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from concord_attestation.instants import parse_time
@@ -23,6 +24,7 @@ COMMIT_TIME = 300_000_000
 records the effect later, when it writes."""
 EDGE = 2
 """The contract's ITEM_KIND_EDGE."""
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class WriteRules:
@@ -35,6 +37,7 @@ class WriteRules:
         self._seq = 0
         self._recorded = 0
         self.refused = 0
+        self.selections: dict[str, str] = {}
 
     @property
     def began(self) -> bool:
@@ -85,6 +88,13 @@ class WriteRules:
         if leaf["action"] in ("WRITE_ATTEMPT", "DELETE_ATTEMPT"):
             self.in_order(leaf)
         self.refused += 1
+
+    def on_selection_erased(self, leaf: dict[str, Any]) -> None:
+        """Note an erasure by selection, in graph's order, with the digest of its receipt."""
+        self.in_order(leaf)
+        digest = of_type(leaf["properties"]["digest"], str)
+        self._state.demand("receipt_digest", _SHA256.fullmatch(digest) is not None)
+        self.selections[leaf["item"]["id"]] = digest
 
     def _by_decision(self, leaf: dict[str, Any], decision: LoggedProposal) -> None:
         state, item_id = self._state, leaf["item"]["id"]

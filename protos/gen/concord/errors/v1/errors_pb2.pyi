@@ -182,6 +182,14 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     INVALID_ARGUMENT: send several batches. Metadata: "limit".
     Example: BatchAddMemories of six memories with ten facts each.
     """
+    ERROR_REASON_SELECTION_CHANGED: _ErrorReason.ValueType  # 212
+    """What an erasure by selection would take is not what was looked at: look again. ABORTED.
+    Example: EraseSelection with the digest of a look from before the subject said something more.
+    """
+    ERROR_REASON_SELECTION_TOO_LARGE: _ErrorReason.ValueType  # 213
+    """The selection has more items than one erasure takes. FAILED_PRECONDITION: erase its sessions first.
+    Metadata: "limit". Example: EraseSelection of a principal that wrote 10,001 memories.
+    """
     ERROR_REASON_SPACE_DELETED: _ErrorReason.ValueType  # 300
     """300 to 399: spaces.
 
@@ -551,6 +559,14 @@ ERROR_REASON_TOO_MANY_FACTS: ErrorReason.ValueType  # 211
 """The memories of a batch state more facts together than those of one batch may: nothing was written.
 INVALID_ARGUMENT: send several batches. Metadata: "limit".
 Example: BatchAddMemories of six memories with ten facts each.
+"""
+ERROR_REASON_SELECTION_CHANGED: ErrorReason.ValueType  # 212
+"""What an erasure by selection would take is not what was looked at: look again. ABORTED.
+Example: EraseSelection with the digest of a look from before the subject said something more.
+"""
+ERROR_REASON_SELECTION_TOO_LARGE: ErrorReason.ValueType  # 213
+"""The selection has more items than one erasure takes. FAILED_PRECONDITION: erase its sessions first.
+Metadata: "limit". Example: EraseSelection of a principal that wrote 10,001 memories.
 """
 ERROR_REASON_SPACE_DELETED: ErrorReason.ValueType  # 300
 """300 to 399: spaces.

@@ -95,6 +95,8 @@ class _AuditActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditActi
     """An access key settled a proposal of the level AGENT before the space's genesis: `settlement` says how.
     SMF_EXECUTE or SMF_FAIL follows an approval.
     """
+    AUDIT_ACTION_SELECTION_ERASED: _AuditAction.ValueType  # 27
+    """Somebody was forgotten whole: `digest` in the evidence is that of the erasure's receipt, and the item its id."""
 
 class AuditAction(_AuditAction, metaclass=_AuditActionEnumTypeWrapper):
     """What an entry records."""
@@ -167,6 +169,8 @@ AUDIT_ACTION_SMF_SETTLE: AuditAction.ValueType  # 26
 """An access key settled a proposal of the level AGENT before the space's genesis: `settlement` says how.
 SMF_EXECUTE or SMF_FAIL follows an approval.
 """
+AUDIT_ACTION_SELECTION_ERASED: AuditAction.ValueType  # 27
+"""Somebody was forgotten whole: `digest` in the evidence is that of the erasure's receipt, and the item its id."""
 Global___AuditAction: _TypeAlias = AuditAction  # noqa: Y015
 
 @_typing.final

@@ -53,6 +53,10 @@ class _ChangeTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ChangeType
     """A principal revoked a consent: its nonce was burnt. It has no item."""
     CHANGE_TYPE_SESSION_ENDED: _ChangeType.ValueType  # 12
     """A session ended. It has no item: `item_id` is the session's id."""
+    CHANGE_TYPE_SELECTION_ERASED: _ChangeType.ValueType  # 13
+    """An erasure by selection is done: its items were erased by earlier changes. It has no item: `item_id` is the
+    erasure's id, which services confirm, and `digest` that of its receipt.
+    """
 
 class ChangeType(_ChangeType, metaclass=_ChangeTypeEnumTypeWrapper):
     """What happened to an item."""
@@ -83,6 +87,10 @@ CHANGE_TYPE_REVOKED: ChangeType.ValueType  # 11
 """A principal revoked a consent: its nonce was burnt. It has no item."""
 CHANGE_TYPE_SESSION_ENDED: ChangeType.ValueType  # 12
 """A session ended. It has no item: `item_id` is the session's id."""
+CHANGE_TYPE_SELECTION_ERASED: ChangeType.ValueType  # 13
+"""An erasure by selection is done: its items were erased by earlier changes. It has no item: `item_id` is the
+erasure's id, which services confirm, and `digest` that of its receipt.
+"""
 Global___ChangeType: _TypeAlias = ChangeType  # noqa: Y015
 
 @_typing.final

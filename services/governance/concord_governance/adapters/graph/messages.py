@@ -9,6 +9,9 @@ from concord_governance.domain.dissonance import Conflict
 from concord_governance.domain.proposals import Effect
 from concord_governance.ports.graph import FeedMessage, GraphEvent
 
+_WHOLE = (feed_pb2.CHANGE_TYPE_SELECTION_ERASED,)
+"""The type of a change that ends an erasure by selection, which is confirmed by its own id."""
+
 
 def effects(done: governed_pb2.ApplyGovernedChangeResponse) -> tuple[Effect, ...]:
     """Return the effect on each item."""
@@ -49,9 +52,9 @@ def feed_message(message: feed_pb2.WatchChangesResponse) -> FeedMessage:
         change_digest=message.change_digest,
         previous_change_digest=message.previous_change_digest,
         erased=tuple(
-            (each.item_id, each.item_kind == type_pb2.ITEM_KIND_MEMORY)
+            (each.item_id, each.type in _WHOLE or each.item_kind == type_pb2.ITEM_KIND_MEMORY)
             for each in changes
-            if each.type == feed_pb2.CHANGE_TYPE_ERASED
+            if each.type in (feed_pb2.CHANGE_TYPE_ERASED, *_WHOLE)
         ),
     )
 

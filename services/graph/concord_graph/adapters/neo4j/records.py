@@ -152,6 +152,8 @@ def erased(item_: Record) -> Fields:
     kind: type = type(item_)
     for field in erased_fields(kind):
         record |= _kept(field.name, item_)
+    if isinstance(item_, Entry) and item_.kind != ItemKind.CONFLICT:
+        record |= _kept("body", item_)
     if isinstance(item_, Edge):
         record["relation"] = item_.relation
         if item_.target.id == item_.id:  # it named a ghost

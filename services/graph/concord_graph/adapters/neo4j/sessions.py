@@ -3,7 +3,7 @@ the records of services."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Final
 
@@ -90,6 +90,7 @@ _RECALLS: Final = (
     " ORDER BY r.query_id DESC, r.place"
 )
 _DROP_RECALLS: Final = "MATCH (r:Recall) WHERE r.query_id < $before DELETE r"
+_DROP_RECALLS_OF: Final = "UNWIND $ids AS id MATCH (r:Recall {query_id: id}) DELETE r"
 
 _KEPT: Final = {
     Session: ("SessionRecord", ("id", "id")),
@@ -203,3 +204,6 @@ class SessionWrites(SessionReads):
 
     async def drop_recalls(self, before: str) -> None:
         await self.ask(_DROP_RECALLS, before=before)
+
+    async def drop_recalls_of(self, query_ids: Collection[str]) -> None:
+        await self.ask(_DROP_RECALLS_OF, ids=list(query_ids))

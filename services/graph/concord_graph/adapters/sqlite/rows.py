@@ -77,6 +77,8 @@ CONTENT = {
     ItemKind.EDGE: [*(each.name for each in erased_fields(Edge)), "relation"],
     ItemKind.MEMORY: [*(each.name for each in erased_fields(Memory)), "content_digest"],
     ItemKind.CONFLICT: [each.name for each in erased_fields(Entry)],
+    ItemKind.EPISODE: ["body", *(each.name for each in erased_fields(Entry))],
+    ItemKind.WORKING_MEMORY: ["body", *(each.name for each in erased_fields(Entry))],
 }
 """The columns of items' content, which erasure empties."""
 

@@ -26,8 +26,8 @@ ALTER TABLE edge DROP COLUMN replaces;
 `usecases.write.settled_anew` stores it."""
 
 SCHEMA = Schema(
-    version=36,
+    version=37,
     tables=Path(__file__).with_name("schema.sql").read_text("utf-8"),
-    conversions={35: _TO_SETTLE},
+    conversions={35: _TO_SETTLE, 36: ""},  # since 37 an episode's words are erased, too
     begin=_begin,
 )

@@ -664,7 +664,8 @@ WHEN NOT (
   AND NEW.seq = OLD.seq AND NEW.record_from = OLD.record_from AND NEW.deleted = OLD.deleted
   AND NEW.principal = OLD.principal AND NEW.create_time = OLD.create_time
   AND NEW.kind = OLD.kind AND NEW.session_id = OLD.session_id AND NEW.shelf = OLD.shelf
-  AND NEW.rank = OLD.rank AND NEW.body = OLD.body
+  AND NEW.rank = OLD.rank
+  AND (NEW.body = OLD.body OR OLD.kind <> 8) -- a conflict's body names its sides
 )
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER entry_kept BEFORE DELETE ON entry

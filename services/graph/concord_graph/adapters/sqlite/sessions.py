@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, astuple
 from typing import Final
 
@@ -193,6 +193,10 @@ class SessionWrites(SessionReads):
     async def drop_recalls(self, before: str) -> None:
         sql = "DELETE FROM recall WHERE space = ? AND query_id < ?"
         self._db.execute(sql, (self._space, before))
+
+    async def drop_recalls_of(self, query_ids: Collection[str]) -> None:
+        sql = "DELETE FROM recall WHERE space = ? AND query_id IN (SELECT value FROM json_each(?))"
+        self._db.execute(sql, (self._space, json.dumps(list(query_ids))))
 
 
 def store_uses(db: sqlite3.Connection, uses: SessionUses) -> None:

@@ -79,8 +79,9 @@ class Erasing:
         return Acknowledged()
 
 
-async def goes_with(tx: Reads, memory: Memory) -> tuple[Sequence[Edge], frozenset[str]]:
-    """Return a memory's edges, and the ghosts that only it names: both are erased with it.
+async def goes_with(tx: Reads, memory: Memory | Edge) -> tuple[Sequence[Edge], frozenset[str]]:
+    """Return the edges at a memory or an edge, and the ghosts that only it names: both are erased
+    with it.
 
     A ghost's id is part of the memory's content; no other item needs it.
     """

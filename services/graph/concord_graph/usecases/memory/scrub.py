@@ -22,6 +22,11 @@ class Scrubbing:
         """Scrub once more: an item was erased."""
         self._wanted.set()
 
+    def wake_thoroughly(self) -> None:
+        """Scrub once more, whatever the files seem to hold: somebody was forgotten whole."""
+        self._thorough = True
+        self._wanted.set()
+
     async def run(self) -> None:
         """Scrub until cancelled, first what an earlier process or run left in the files."""
         self._wanted.set()
@@ -29,12 +34,13 @@ class Scrubbing:
         while True:
             await self._wanted.wait()
             self._wanted.clear()
+            thorough, self._thorough = self._thorough, False
             try:
-                await self._store.scrub(thorough=self._thorough)
+                await self._store.scrub(thorough=thorough)
             except (Overloaded, StoreUnavailable):  # a reader, or the disk, is in the way
+                self._thorough |= thorough
                 self._wanted.set()
                 await asyncio.sleep(wait)
                 wait = min(wait * 2, _LONGEST_WAIT)
             else:
-                self._thorough = False
                 wait = _FIRST_WAIT

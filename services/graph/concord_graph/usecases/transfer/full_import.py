@@ -82,6 +82,10 @@ async def import_space(
     return Acknowledged()
 
 
+_ATTESTED_ALONE = frozenset({ChangeType.REFUSED, ChangeType.SELECTION_ERASED})
+"""The types of changes that are in the audit log though nobody consents to them."""
+
+
 class FullImport:
     """One import, in one transaction."""
 
@@ -232,7 +236,7 @@ class FullImport:
         unfit = misfit(change, item, consented=self._writer.is_granted)
         if unfit:
             raise self._wrong(unfit)
-        if change.needs_consent and change.type != ChangeType.REFUSED:
+        if change.needs_consent and change.type not in _ATTESTED_ALONE:
             self._agreed.take(
                 change.item_id,
                 int(change.item_kind),

@@ -1,0 +1,120 @@
+"""Who is forgotten whole, and what that takes: by subject, session, speaker or principal (M4)."""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+
+from concord_graph.domain.items import ItemKind
+from concord_graph.domain.spelling import fold
+
+MOST_SELECTED = 10_000
+"""Items that one erasure may select."""
+
+
+class By(enum.IntEnum):
+    """What names the selected one; numbers as in the contract's oneof."""
+
+    SUBJECT = 1
+    SESSION = 2
+    SPEAKER = 3
+    PRINCIPAL = 4
+
+
+class Part(enum.IntEnum):
+    """Why an item is selected; numbers as in the contract, the first that applies."""
+
+    SAID = 1
+    FACTS = 2
+    DERIVED = 3
+    MENTION = 4
+
+
+class Why(enum.IntEnum):
+    """Why a selected item stays; numbers as in the contract."""
+
+    CONSTITUTIVE = 1
+    SHARED = 2
+    MENTION = 3
+    CHANGED = 4
+    NAMED = 5
+    DECLARATION = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Who is selected: `names` are one name, then others of the same; an id has one."""
+
+    by: By
+    names: tuple[str, ...]
+
+    @property
+    def folded(self) -> frozenset[str]:
+        """The names without case, diacritics and runs of white space."""
+        return frozenset(fold(name) for name in self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is erased beside that which is the selected one's alone."""
+
+    mentions: bool = False
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A selected item at its newest revision. `others`: folded names of whom it is about, too.
+
+    `label`: the beginning of what it says, for people.
+    """
+
+    kind: ItemKind
+    id: str
+    revision: int
+    part: Part
+    label: str = ""
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A selected item that stays, and why."""
+
+    found: Found
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The outcome of a scan: what an erasure takes, in that order, and what stays.
+
+    `ids`: ids and names of principals that hold a selected name and that the record keeps.
+    """
+
+    erased: tuple[Found, ...]
+    kept: tuple[Kept, ...]
+    ids: tuple[str, ...]
+
+    def digest(self, selection: Selection, options: Options) -> str:
+        """Return the digest (hex SHA-256) that an erasure must name: of exactly these revisions."""
+        head = [int(selection.by), *selection.names, options.mentions, options.shared]
+        rows = sorted([int(each.kind), each.id, each.revision] for each in self.erased)
+        return sha256(json.dumps([head, rows]).encode()).hexdigest()
+
+
+class Names:
+    """Looks for names in texts, as whole words, without case and diacritics."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """`names`: folded."""
+        wanted = "|".join(re.escape(name) for name in sorted(names) if name)
+        self._pattern = re.compile(rf"(?<![^\W_])(?:{wanted})(?![^\W_])") if wanted else None
+
+    def are_in(self, *texts: str) -> bool:
+        """Return whether one of the texts has one of the names."""
+        return self._pattern is not None and any(self._pattern.search(fold(t)) for t in texts)

@@ -1,0 +1,270 @@
+"""A look at what an erasure by selection would take, and the erasure of exactly that (M4)."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from concord.graph.v1 import (
+    conflict_pb2,
+    episode_pb2,
+    erasure_pb2,
+    memory_pb2,
+    recall_pb2,
+    record_pb2,
+    space_pb2,
+)
+from concord.type.v1 import type_pb2
+from conflict_world import CONFIRM, recorded, review
+from erasing_selections import erase, erase_looked_at, ids, kept, look, of_subject
+from graph_world import Calls, Parties, World, reason, struct
+
+
+CHANGED = "ERROR_REASON_SELECTION_CHANGED"
+ZORBLAX, BOB = "Zorblax Quuxly", "Bob Kerfuffle"
+WORDS = ("Zorblax", "Quuxly", "Plingtown", "Hobnobs", "Snarfled", "Wibbles", "Frobnitz")
+OTHERS = ("Kerfuffle", "Bumfuzzle", "Lollygag")
+
+
+def found(folder: Path, words: Iterable[str]) -> set[str]:
+    """Return the words that stand in a file of a folder, in any case of their letters."""
+    contents = [path.read_bytes().lower() for path in folder.iterdir()]
+    return {word for word in words for each in contents if word.lower().encode() in each}
+
+
+def says(speaker: str) -> list[type_pb2.Source]:
+    """Name who said it."""
+    return [type_pb2.Source(speaker=speaker)]
+
+
+def states(subject: str, relation: str, object_: str) -> list[type_pb2.Fact]:
+    """State one fact."""
+    return [type_pb2.Fact(subject=subject, relation=relation, object=object_)]
+
+
+async def episode(home: Calls, query: str, **fields: str) -> str:
+    """Store an episode; return its id."""
+    request = episode_pb2.AddEpisodeRequest(
+        request_id=home.request_id(),
+        query=query,
+        reward=0.5,
+        reflection="Frobnitz went well.",
+        session_id=fields.get("session_id", ""),
+    )
+    return (await home.episode.AddEpisode(request)).episode.id
+
+
+async def people(home: Calls) -> dict[str, str]:
+    """Say things by and about two people, and return the ids by what they are."""
+    node = await home.put_node(ZORBLAX, properties=struct({"town": "Plingtown"}))
+    said = await home.add("I live in Plingtown.", sources=says("zorblax  quuxly"))
+    fact = await home.add(
+        "She works at the Hobnobs.", facts=states(ZORBLAX, "WORKS_AT", "Hobnobs"), sources=says(BOB)
+    )
+    shared = await home.add("Bob and she met.", facts=states(BOB, "KNOWS", ZORBLAX))
+    mention = await home.add("The cake of Zorblax Quuxly was Snarfled.")
+    both = await home.add("Zorblax Quuxly and Bob Kerfuffle sing.")
+    other = await home.add("I like Bumfuzzle.", sources=says(BOB))
+    alike = await home.add("Zorblaxa Quxlyne is not her.")
+    edge = await home.put_edge(ZORBLAX, "OWNS", "Wibbles")
+    summary = await home.add(
+        "A summary: she lives there.", sources=[type_pb2.Source(memory_ids=[said.id])]
+    )
+    return {
+        "node": node.id,
+        "edge": edge.id,
+        "thing": edge.target.id,
+        "said": said.id,
+        "fact": fact.id,
+        "shared": shared.id,
+        "mention": mention.id,
+        "both": both.id,
+        "other": other.id,
+        "alike": alike.id,
+        "summary": summary.id,
+        "episode": await episode(home, "Where is Zorblax Quuxly?"),
+        "note": (await home.hold("Ask Zorblax Quuxly.")).entry.id,
+    }
+
+
+async def test_a_look_lists_what_was_said_what_is_stated_and_what_mentions(home: Calls) -> None:
+    """M4 Three lists, with what derives from them and what stays; a look changes nothing."""
+    made = await people(home)
+    before = len(await home.changes())
+
+    seen = await look(home, of_subject(ZORBLAX))
+
+    assert ids(seen, "SAID") == {made["said"]}
+    assert ids(seen, "FACTS") == {made["fact"], made["node"], made["edge"], made["thing"]}
+    assert ids(seen, "DERIVED") == {made["summary"]}
+    assert ids(seen, "MENTION") == set()
+    assert kept(seen, "MENTION") == {made[name] for name in ("mention", "both", "episode", "note")}
+    assert kept(seen, "SHARED") == {made["shared"]}
+    assert len(await home.changes()) == before
+
+
+async def test_mentions_and_what_is_shared_are_asked_for_apart(home: Calls) -> None:
+    """M4 A memory about two people is listed apart until `shared` says so."""
+    made = await people(home)
+
+    mentions = await look(home, of_subject(ZORBLAX), mentions=True)
+    all_ = await look(home, of_subject(ZORBLAX), mentions=True, shared=True)
+
+    assert ids(mentions, "MENTION") == {made["mention"], made["episode"], made["note"]}
+    assert kept(mentions, "SHARED") == {made["shared"], made["both"]}
+    assert kept(all_, "SHARED") == set()
+    (both,) = [each for each in mentions.items if each.id == made["both"]]
+    assert list(both.others) == ["bob kerfuffle"]
+    assert {made["other"], made["alike"]} & {each.id for each in all_.items} == set()
+
+
+async def test_names_that_look_alike_are_named_and_not_taken(home: Calls) -> None:
+    """M4 A near name is shown; `also` selects it as another name of the same."""
+    await people(home)
+    twin = await home.put_node("Zorblax Quuxli")
+
+    alone = await look(home, of_subject(ZORBLAX))
+    both = await look(home, of_subject(ZORBLAX, "Zorblax Quuxli"))
+
+    assert "Zorblax Quuxli" in alone.near_names
+    assert twin.id not in ids(alone, "FACTS")
+    assert twin.id in ids(both, "FACTS")
+
+
+async def test_no_file_holds_who_was_forgotten_and_the_others_stay(
+    live: World, home: Calls
+) -> None:
+    """M4 Memories, facts, nodes, names, episodes, notes: their bytes are gone, others' are not."""
+    made = await people(home)
+    first, second = await home.get(made["mention"]), await home.get(made["other"])
+    await review(home, await recorded(home, first, second), CONFIRM, "Quuxly said so")
+    former = await home.get(made["said"])
+    former.content = "I moved."
+    await home.update(former, "content")
+    assert found(live.path.parent, WORDS) == set(WORDS)
+
+    receipt = await erase(home, of_subject(ZORBLAX), mentions=True, shared=True)
+    await home.scrubbed(receipt["erase_id"])
+
+    left = found(live.path.parent, WORDS)
+    assert left == {"Zorblax"}, "what is called Zorblaxa stays"
+    assert found(live.path.parent, OTHERS[:2]) == set(OTHERS[:2])
+    gone = {each["id"] for each in receipt["erased"]}
+    assert {made[name] for name in made if name not in ("other", "alike")} <= gone
+    assert receipt["kept"] == []
+    assert (await home.get(made["other"])).content == "I like Bumfuzzle."
+
+
+async def test_an_erasure_takes_exactly_what_was_looked_at(home: Calls) -> None:
+    """M4 If there is something new since the look, the whole is refused, and nothing is erased."""
+    made = await people(home)
+    seen = await look(home, of_subject(ZORBLAX))
+    await home.add("And this.", sources=says(ZORBLAX))
+
+    why = await reason(erase_looked_at(home, of_subject(ZORBLAX), seen.digest))
+
+    assert why == CHANGED
+    assert (await home.get(made["said"])).content == "I live in Plingtown."
+
+
+async def test_the_same_request_again_is_one_erasure(home: Calls) -> None:
+    """M4 An erasure is named by its look's digest: sent again it answers as it did."""
+    await people(home)
+    seen = await look(home, of_subject(ZORBLAX))
+
+    first = await erase_looked_at(home, of_subject(ZORBLAX), seen.digest)
+    again = await erase_looked_at(home, of_subject(ZORBLAX), seen.digest)
+
+    assert first == again
+    assert ids(await look(home, of_subject(ZORBLAX)), "SAID") == set()
+
+
+async def test_what_defines_the_agent_stays_and_is_listed(home: Calls, parties: Parties) -> None:
+    """M4 G4 Constitutive items, and the nodes they need, stay; the receipt says why."""
+    made = await people(home)
+    creed = await parties.constitutive_memory(home, content="I trust Zorblax Quuxly.")
+
+    receipt = await erase(home, of_subject(ZORBLAX), mentions=True, shared=True)
+
+    assert {"kind": "MEMORY", "id": creed.id, "why": "CONSTITUTIVE"} in receipt["kept"]
+    assert (await home.get(creed.id)).content == "I trust Zorblax Quuxly."
+    assert made["said"] in {each["id"] for each in receipt["erased"]}
+
+
+async def test_a_session_a_speaker_and_a_principal_are_forgotten_whole(live: World) -> None:
+    """M4 Turns, memories, episodes and notes of a session; what a speaker said; what one wrote."""
+    home, guest = live.calls(), live.calls(principal="guest")
+    said = await home.append("talk", ("Ada", "Ada speaks"), (BOB, "Bob speaks"))
+    tale = await episode(home, "Tell a tale.", session_id="talk")
+    other = await home.add("Elsewhere.", session_id="walk")
+    written = await guest.add("The guest writes.")
+
+    session = await look(home, erasure_pb2.Selection(session_id="talk"))
+    speaker = await look(home, erasure_pb2.Selection(speaker="ada"))
+    principal = await look(home, erasure_pb2.Selection(principal="guest"))
+
+    assert ids(session, "SAID") == {*(each.id for each in said), tale}
+    assert ids(speaker, "SAID") == {said[0].id}
+    assert ids(principal, "SAID") == {written.id}
+    assert other.id not in ids(session, "SAID")
+    receipt = await erase(home, erasure_pb2.Selection(session_id="talk"))
+    assert {each["id"] for each in receipt["erased"]} == ids(session, "SAID")
+    assert receipt["kept_ids"] == ["talk"]
+
+
+async def test_queries_votes_and_recalls_go_too(live: World, home: Calls) -> None:
+    """M4 S7 W8 Queries' texts and votes' reasons that name the subject; a principal's recalls."""
+    memory = await home.add("Tea at four.")
+    on = recall_pb2.SetRecallLogRequest(enabled=True)
+    await home.recall.SetRecallLog(on)
+    stamp = f"{live.clock.now // 1000:012x}"
+    query = f"{stamp[:8]}-{stamp[8:]}-7001"
+    recall = recall_pb2.Recall(query_id=query, principal="guest", memory_ids=[memory.id])
+    await home.recall.AddRecall(recall_pb2.AddRecallRequest(recall=recall))
+    for kind, key, body in (
+        ("ranked_query", query, {"text": "Where is Zorblax Quuxly?", "weight": 2.0}),
+        ("feedback", f"{query}/guest", {"text": "Where?", "reason": "Quuxly, Zorblax Quuxly"}),
+    ):
+        record = record_pb2.Record(name=record_pb2.RecordName(kind=kind, key=key))
+        record.body = json.dumps(body)
+        await home.record.PutRecords(record_pb2.PutRecordsRequest(records=[record]))
+
+    seen = await look(home, of_subject(ZORBLAX))
+    receipt = await erase(home, of_subject(ZORBLAX))
+    await erase(home, erasure_pb2.Selection(principal="guest"))
+
+    assert seen.query_count == receipt["queries_blanked"] == 2
+    names = [
+        record_pb2.RecordName(kind="ranked_query", key=query),
+        record_pb2.RecordName(kind="feedback", key=f"{query}/guest"),
+    ]
+    got = await home.record.GetRecords(record_pb2.GetRecordsRequest(names=names))
+    assert "Quuxly" not in repr(got)
+    left = await home.recall.ListRecalls(recall_pb2.ListRecallsRequest())
+    assert not left.recalls
+
+
+async def test_exports_hold_nothing_of_whom_was_forgotten(home: Calls) -> None:
+    """M4 G15 Neither form of export, nor the history, says a word of it."""
+    made = await people(home)
+    await erase(home, of_subject(ZORBLAX), mentions=True, shared=True)
+
+    text = repr([await home.export(), await home.export(form=space_pb2.EXPORT_FORM_FULL)])
+    history = await home.memory.GetMemoryHistory(
+        memory_pb2.GetMemoryHistoryRequest(id=made["said"])
+    )
+
+    text += repr(history)
+    assert [word for word in WORDS[1:] if word in text] == []
+    assert "Bumfuzzle" in text
+
+
+async def test_an_edge_that_others_state_and_a_node_that_they_name_stay(home: Calls) -> None:
+    """M4 What others' memories need is theirs, too: the receipt lists it."""
+    made = await people(home)
+
+    receipt = await erase(home, of_subject(ZORBLAX))
+
+    assert {"kind": "NODE", "id": made["node"], "why": "NAMED"} in receipt["kept"]
+    assert {"kind": "MEMORY", "id": made["shared"], "why": "SHARED"} in receipt["kept"]
+    found_ = await home.conflict.ListConflicts(conflict_pb2.ListConflictsRequest())
+    assert not found_.conflicts
