@@ -218,6 +218,10 @@ RISES: list[tuple[str, int, str]] = [
     ("services/search", 45, "a memory that claims another's place stands beside it, and says so"),
     ("tests", 1780, "every write RPC against a person's items; claims, their states and doors"),
     ("tools", 7, "these seven lines of claims"),
+    ("deploy/embedded", 20, "the times of backups are kept, for receipts of erasures"),
+    ("services/search", 8, "an erasure by selection is confirmed by its id"),
+    ("tests", 1030, "forgotten people's words in every file, export and backup"),
+    ("tools", 8, "these eight lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -239,6 +243,7 @@ LINES: dict[str, int] = {
     "tests/e2e/test_search_service.py": 700,
     "tests/e2e/test_signing_page.py": 450,
     "tests/governed/governed_world.py": 505,
+    "tests/governed/governed_world.py": 510,
     "tests/security/test_guards.py": 750,
     "tests/security/test_space_isolation.py": 470,
 }
@@ -253,6 +258,7 @@ FILES = {
     "tests/bench": 68,  # a module a figure that `make bench` prints
     "tests/contract/cases": 45,  # a module a noun of the contracts, and what they are made from
     "tests/e2e": 82,  # a module a promise that takes several services
+    "tests/e2e": 79,  # a module a promise that takes several services
 }
 
 
