@@ -206,9 +206,7 @@ RISES: list[tuple[str, int, str]] = [
     ("protos/concord", 230, "ErasureService, and erased words of proposals"),
     ("gateway/client", 475, "`concord erase --subject`, its pages, and receipts verified"),
     ("services/governance", 88, "proposals' words are erased, and erasures entered in the log"),
-    ("deploy/embedded", 5, "the times of backups are kept, for receipts of erasures"),
     ("gateway/concord_gateway", 2, "one service more"),
-    ("tests", 960, "forgotten people's words in every file, export and backup"),
     ("tools", 7, "these seven lines"),
     ("services/graph", 1740, "the guard of higher principals' items, and claims (issue 34)"),
     ("protos/concord", 400, "ClaimService, and what each write's reply says of claims"),
@@ -222,6 +220,17 @@ RISES: list[tuple[str, int, str]] = [
     ("services/search", 8, "an erasure by selection is confirmed by its id"),
     ("tests", 1030, "forgotten people's words in every file, export and backup"),
     ("tools", 8, "these eight lines"),
+    (
+        "services/search",
+        280,
+        "paths and chains, times that leave the words, claims beside their items",
+    ),
+    ("services/graph", 40, "whose words a claimed rewording has"),
+    ("gateway/client", 35, "the things of governance are a module of their own"),
+    ("gateway/mcp_server", 10, "claims and whose words beside each other"),
+    ("services/governance", 10, "proposals' words erased by capped keys"),
+    ("services/libs/reading", 10, "periods within things, and names after vor"),
+    ("tools", 6, "these lines of a merge"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -242,7 +251,6 @@ LINES: dict[str, int] = {
     "tests/e2e/test_access.py": 550,
     "tests/e2e/test_search_service.py": 700,
     "tests/e2e/test_signing_page.py": 450,
-    "tests/governed/governed_world.py": 505,
     "tests/governed/governed_world.py": 510,
     "tests/security/test_guards.py": 750,
     "tests/security/test_space_isolation.py": 470,
@@ -251,14 +259,13 @@ FILES = {
     "gateway/client/tests": 61,  # a module a command, or a matter of an importer
     "services/decisions": 100,  # a page a decision
     "services/dissonance/tests": 27,  # a module a noun of dissonance's
-    "services/graph/tests": 97,  # a module a noun of graph's
-    "services/graph/tests": 98,  # a module a noun of graph's
+    "services/graph/tests": 101,  # a module a noun of graph's
+    "services/search/concord_search/usecases": 26,  # a module a use case
     "services/search/tests": 33,  # a module a noun of search's
     "tests/bench/findings/worlds": 34,  # a collection of memories and its gold
     "tests/bench": 68,  # a module a figure that `make bench` prints
     "tests/contract/cases": 45,  # a module a noun of the contracts, and what they are made from
     "tests/e2e": 82,  # a module a promise that takes several services
-    "tests/e2e": 79,  # a module a promise that takes several services
 }
 
 

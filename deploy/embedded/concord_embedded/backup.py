@@ -19,7 +19,6 @@ from typing import Any
 from concord_gateway.credentials import digest_of
 from concord_governance.backup import KeyStatus, is_operator
 from concord_graph.backup import token
-from concord_graph.config import read_backups
 
 from concord_embedded import backup_stores, receipts, secret_files
 from concord_embedded.backup_stores import CREDENTIALS, KEYS, Copy, Known, Stores, explained

@@ -43,8 +43,9 @@ if TYPE_CHECKING:
         ThesisInput,
     )
     from concord_client.verbs.extraction import Text
+    from concord_client.verbs.governance_things import Proposal
     from concord_client.verbs.in_process import embedded, embedded_async
-    from concord_client.verbs.things import Fact, Memory, Proposal, Result
+    from concord_client.verbs.things import Fact, Memory, Result
 
 __all__ = [
     "AgentResult",
@@ -102,8 +103,9 @@ _NAMES_IN = {
     "verbs.clients": ("AsyncConcord", "Concord"),
     "verbs.dialectic_things": ("AgentResult", "AnswerReview", "Event", "Synthesis", "ThesisInput"),
     "verbs.extraction": ("Text",),
+    "verbs.governance_things": ("Proposal",),
     "verbs.in_process": ("embedded", "embedded_async"),
-    "verbs.things": ("Fact", "Memory", "Proposal", "Result"),
+    "verbs.things": ("Fact", "Memory", "Result"),
 }
 """The names of each module, which is loaded when the first of them is used."""
 

@@ -5,8 +5,8 @@ import math
 import pytest
 from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_graph.domain.items import Access, EdgeType, Importance
-from concord_graph.domain.relevance import default_importance, relevance
+from concord_graph.domain.items import EdgeType, Importance
+from concord_graph.domain.relevance import Access, default_importance, relevance
 from graph_world import DAY, SUPERSEDES, Calls, Parties, World, by_id
 from hypothesis import given
 from hypothesis import strategies as st

@@ -20,12 +20,12 @@ from concord_client.verbs import (
     conflict_steps,
     dialectic,
     extraction,
+    governance_things,
     log,
     overview,
     proposals,
     sessions,
     steps,
-    things,
 )
 from concord_client.verbs.arguments import demand_lists, lists_of, translated
 from concord_client.verbs.dialectic import Run
@@ -195,7 +195,7 @@ class Concord(_Verbs):
             replies.cancel()
         raise dialectic.without_end()
 
-    def verify(self, checkpoint: str | None = None) -> things.Log:
+    def verify(self, checkpoint: str | None = None) -> governance_things.Log:
         """Fetch the whole audit log and check it here; it must extend an earlier `checkpoint`.
 
         The log's key and genesis are taken from the log itself; `concord audit verify` pins them.
@@ -257,7 +257,7 @@ class AsyncConcord(_Verbs):
                     return run.read(end)
         raise dialectic.without_end()
 
-    async def verify(self, checkpoint: str | None = None) -> things.Log:
+    async def verify(self, checkpoint: str | None = None) -> governance_things.Log:
         """As `Concord.verify`."""
         parts = self.stubs.audit.ExportAuditLog(ExportAuditLogRequest())
         return log.verified(b"".join([part.lines async for part in parts]), checkpoint)

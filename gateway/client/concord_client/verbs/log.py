@@ -4,10 +4,10 @@ import json
 
 from concord_client.trust.audit.log import Pinned, read_log
 from concord_client.trust.audit.replay import Replay
-from concord_client.verbs import things
+from concord_client.verbs import governance_things
 
 
-def verified(exported: bytes, checkpoint: str | None) -> things.Log:
+def verified(exported: bytes, checkpoint: str | None) -> governance_things.Log:
     """Check an export of the log: hashes, signatures, order, and every rule of governance.
 
     It must extend the `checkpoint`, if one is given. Raises `LogInvalid`.
@@ -16,4 +16,4 @@ def verified(exported: bytes, checkpoint: str | None) -> things.Log:
     pinned = Pinned(checkpoint=checkpoint)
     found = Replay(read_log(lines, pinned), pinned).run()
     signed = str(json.loads(lines[0])["checkpoint"])
-    return things.Log(found.entries, found.executed, found.undone, found.refused, signed)
+    return governance_things.Log(found.entries, found.executed, found.undone, found.refused, signed)

@@ -15,7 +15,7 @@ from concord_client.refusal import FieldInvalid, Violation
 from concord_client.trust import signing
 from concord_client.trust.review import demand_space, reviewed
 from concord_client.trust.signing import Signer
-from concord_client.verbs import read_reply, things
+from concord_client.verbs import governance_things, read_reply
 from concord_client.verbs.steps import Step, add, link
 from concord_client.verbs.things import Fact, Importance, Kind, Slot
 
@@ -40,7 +40,7 @@ def propose(
     valid_until: datetime | None = None,
     constitutive: bool = False,
     note: str = "",
-) -> Step[things.Proposal]:
+) -> Step[governance_things.Proposal]:
     """Propose a change: a memory, an edge, or any write.
 
     A memory has `content` and what else `add` takes; an edge `source`, `relation` and `target` and
@@ -106,31 +106,35 @@ def _parsed(action: Mapping[str, object]) -> governed_pb2.GovernedAction:
         ) from None
 
 
-def pending() -> Step[tuple[things.Proposal, ...]]:
+def pending() -> Step[tuple[governance_things.Proposal, ...]]:
     """Proposals that wait for consent, the newest first, at most 50."""
     request = proposal_pb2.ListProposalsRequest(
         statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING], with_summaries=True
     )
 
-    def read(reply: proposal_pb2.ListProposalsResponse) -> tuple[things.Proposal, ...]:
+    def read(reply: proposal_pb2.ListProposalsResponse) -> tuple[governance_things.Proposal, ...]:
         return tuple(read_reply.proposal(each) for each in reply.proposals)
 
     return Step(request, read)
 
 
-def review(id: str) -> Step[things.Proposal | None]:  # noqa: A002
+def review(id: str) -> Step[governance_things.Proposal | None]:  # noqa: A002
     """The current revision of a proposal, or None."""
     request = proposal_pb2.GetProposalRequest(id=id)
 
-    def read(reply: proposal_pb2.GetProposalResponse) -> things.Proposal | None:
+    def read(reply: proposal_pb2.GetProposalResponse) -> governance_things.Proposal | None:
         return read_reply.proposal(reply.proposal) if reply.HasField("proposal") else None
 
     return Step(request, read)
 
 
 def approve(
-    proposal: things.Proposal, signer: Signer, *, slot: Slot = "AGENT", space: str = DEFAULT_SPACE
-) -> Step[things.Proposal]:
+    proposal: governance_things.Proposal,
+    signer: Signer,
+    *,
+    slot: Slot = "AGENT",
+    space: str = DEFAULT_SPACE,
+) -> Step[governance_things.Proposal]:
     """Sign a consent to a proposal, in this process, and send it.
 
     The consent names the bytes of this revision: look at its `action` first. Raises `ReviewError`
@@ -145,13 +149,13 @@ def approve(
 
 
 def reject(
-    proposal: things.Proposal,
+    proposal: governance_things.Proposal,
     signer: Signer,
     reason: str,
     *,
     slot: Slot = "AGENT",
     space: str = DEFAULT_SPACE,
-) -> Step[things.Proposal]:
+) -> Step[governance_things.Proposal]:
     """Sign a rejection of a proposal, in this process, and send it. One rejection ends it.
 
     `reason`: 1 to 1,000 characters. Raises `ReviewError` as `approve` does.
@@ -170,7 +174,7 @@ def reject(
     return Step(request, _proposal)
 
 
-def undo(proposal: things.Proposal) -> Step[things.Proposal]:
+def undo(proposal: governance_things.Proposal) -> Step[governance_things.Proposal]:
     """Propose to undo an executed proposal; the slots that had to consent must consent again."""
     request = proposal_pb2.UndoModificationRequest(proposal_id=proposal.id)
     return Step(request, _proposal)
@@ -181,5 +185,5 @@ def _proposal(
     | proposal_pb2.ApproveProposalResponse
     | proposal_pb2.RejectProposalResponse
     | proposal_pb2.UndoModificationResponse,
-) -> things.Proposal:
+) -> governance_things.Proposal:
     return read_reply.proposal(reply.proposal)

@@ -13,7 +13,7 @@ from google.protobuf import json_format
 from google.protobuf.message import Message
 
 from concord_client.trust.review import review
-from concord_client.verbs import things
+from concord_client.verbs import governance_things, things
 from concord_client.verbs.claim_things import ClaimNote
 
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
@@ -217,10 +217,10 @@ def followed(read: relation_pb2.FollowRelationsResponse) -> things.Followed:
     return things.Followed(tuple(end.name or end.id for end in read.ends), hops, read.unheld_hop)
 
 
-def proposal(read: proposal_pb2.Proposal) -> things.Proposal:
+def proposal(read: proposal_pb2.Proposal) -> governance_things.Proposal:
     """A proposal. Raises `ReviewError` if its fields are not those of its canonical bytes."""
     action = review(read).document["action"] if read.canonical else {}
-    return things.Proposal(
+    return governance_things.Proposal(
         id=read.id,
         number=read.number,
         status=name_of(proposal_pb2.ProposalStatus, read.status),

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from concord_graph.domain.facts import Support
-from concord_graph.domain.items import Access
+from concord_graph.domain.relevance import Access
 from concord_graph.domain.sessions import Recall
 from concord_graph.ports import ReadCounts
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from concord_graph.domain.items import DeclaredRelation, Entry, Item
+from concord_graph.domain.items import DeclaredRelation, Item, Record
+
+Owned = Item | DeclaredRelation
 
 
 class GraphError(Exception):
@@ -221,12 +223,7 @@ class StandsAbove(_AboutItem):
     reason = "ERROR_REASON_STANDS_ABOVE"
     why = "this is another principal's, who stands above the caller: it is recorded as a claim"
 
-    def __init__(
-        self,
-        target: Item | DeclaredRelation,
-        action: int,
-        named: Item | DeclaredRelation | Entry | None,
-    ) -> None:
+    def __init__(self, target: Owned, action: int, named: Record | None) -> None:
         super().__init__(target.id)
         self.target = target
         self.action = action

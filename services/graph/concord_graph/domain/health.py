@@ -5,8 +5,7 @@ from __future__ import annotations
 import enum
 from typing import NamedTuple
 
-from concord_graph.domain.items import Access
-from concord_graph.domain.relevance import MICROSECONDS_PER_DAY, unread_since
+from concord_graph.domain.relevance import MICROSECONDS_PER_DAY, Access, unread_since
 
 
 class HealthStatus(enum.IntEnum):

@@ -368,14 +368,6 @@ Record = Item | Entry | DeclaredRelation
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
-    """An item's last read (µs) and number of reads; the create time and 0 when it has none."""
-
-    last_time: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class Instant:
     """The point on both time axes that a read asks about (µs).
 

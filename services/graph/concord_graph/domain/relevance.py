@@ -9,13 +9,22 @@ Relevance is Ebbinghaus' forgetting curve with a strength that grows with readin
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-from concord_graph.domain.items import Access, EdgeType, Importance
+from concord_graph.domain.items import EdgeType, Importance
 
 BASE_STRENGTH_DAYS = 100.0
 STRENGTH_FLOOR_DAYS = {Importance.LOW: 0.0, Importance.MEDIUM: 100.0, Importance.HIGH: 200.0}
 UNREAD_DAYS = 90
 MICROSECONDS_PER_DAY = 86_400_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An item's last read (µs) and number of reads; the create time and 0 when it has none."""
+
+    last_time: int
+    count: int
 
 
 def relevance(edge_type: EdgeType, importance: Importance, access: Access, now: int) -> float:

@@ -8,8 +8,9 @@ from typing import Protocol, TypeVar
 from concord_graph.domain.claims import OpenClaims
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.facts import Support
-from concord_graph.domain.items import FOREVER, Access, Entry, Instant, Item, ItemKind, Node
+from concord_graph.domain.items import FOREVER, Entry, Instant, Item, ItemKind, Node
 from concord_graph.domain.open_conflicts import OpenConflicts
+from concord_graph.domain.relevance import Access
 from concord_graph.domain.sessions import (
     CoRead,
     Recall,

@@ -13,7 +13,6 @@ from concord_graph.domain.conflicts import ConflictClass
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,
-    Access,
     EdgeType,
     Importance,
     Instant,
@@ -23,6 +22,7 @@ from concord_graph.domain.items import (
     MemoryOrigin,
 )
 from concord_graph.domain.open_conflicts import OpenConflicts
+from concord_graph.domain.relevance import Access
 from concord_graph.domain.succession import Value
 from concord_graph.domain.supersession import Supersession
 

@@ -10,10 +10,10 @@ from concord_attestation.consent import GenesisRecord
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
-    Access,
     ItemKind,
     Record,
 )
+from concord_graph.domain.relevance import Access
 from concord_graph.domain.sessions import Recall, SessionRow
 from concord_graph.domain.succession import Standing
 from concord_graph.ports.reads import Reads

@@ -18,7 +18,6 @@ from concord_graph.domain.fields import own_fields
 from concord_graph.domain.health import health
 from concord_graph.domain.items import (
     FOREVER,
-    Access,
     DeclaredRelation,
     Edge,
     EdgeType,
@@ -30,6 +29,7 @@ from concord_graph.domain.items import (
     is_erased,
 )
 from concord_graph.domain.origins import trust_of
+from concord_graph.domain.relevance import Access
 from concord_graph.domain.sessions import Session
 from concord_graph.domain.supersession import Supersession
 from concord_graph.ports import Change, Result
@@ -133,8 +133,7 @@ def fill_edge(message: type_pb2.Edge, shown: Shown) -> None:
         message.sources.extend(view.sources)
     if view.conflicts.ids:
         message.conflict_ids.extend(view.conflicts.ids)
-    if item.claimed:
-        message.claimed = True
+    message.claimed = item.claimed
     if view.claims.total:
         fill_claims(message, view.claims)
 

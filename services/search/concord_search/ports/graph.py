@@ -48,12 +48,6 @@ class Change:
         of_memory = self.kind == ChangeKind.ERASED and self.is_memory
         return of_memory or self.kind == ChangeKind.SELECTION_ERASED
 
-    @property
-    def awaits_confirmation(self) -> bool:
-        """Whether it is an erasure that the index confirms to graph."""
-        of_memory = self.kind == ChangeKind.ERASED and self.is_memory
-        return of_memory or self.kind == ChangeKind.SELECTION_ERASED
-
 
 @dataclass(frozen=True, slots=True)
 class Changes:

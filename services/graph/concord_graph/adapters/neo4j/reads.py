@@ -19,7 +19,6 @@ from concord_graph.adapters.neo4j.views import ViewReads
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,
-    Access,
     DeclaredRelation,
     Edge,
     Instant,
@@ -29,6 +28,7 @@ from concord_graph.domain.items import (
     Node,
     Record,
 )
+from concord_graph.domain.relevance import Access
 from concord_graph.ports import Author, Counts, EdgeFilter, Founding, Imported, MemoryFilter, Ref
 
 _ACCESSES = (

@@ -31,7 +31,6 @@ from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
     HIDING,
-    Access,
     DeclaredRelation,
     Edge,
     EdgeType,
@@ -42,6 +41,7 @@ from concord_graph.domain.items import (
     Relation,
 )
 from concord_graph.domain.protection import is_constitutive
+from concord_graph.domain.relevance import Access
 from concord_graph.domain.succession import Standing
 from concord_graph.ports import (
     Author,

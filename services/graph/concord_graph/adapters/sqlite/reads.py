@@ -27,7 +27,6 @@ from concord_graph.adapters.sqlite.views import Pending, ViewReads
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,
-    Access,
     DeclaredRelation,
     Edge,
     Instant,
@@ -37,6 +36,7 @@ from concord_graph.domain.items import (
     Node,
     Record,
 )
+from concord_graph.domain.relevance import Access
 from concord_graph.domain.succession import Standing
 from concord_graph.ports import (
     Author,

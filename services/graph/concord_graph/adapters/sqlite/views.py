@@ -15,13 +15,13 @@ from concord_graph.adapters.sqlite.revisions import ids_of
 from concord_graph.adapters.stored import LEAVE_THE_STATE
 from concord_graph.domain.items import (
     FOREVER,
-    Access,
     EdgeType,
     Importance,
     Instant,
     ItemKind,
     Memory,
 )
+from concord_graph.domain.relevance import Access
 from concord_graph.domain.supersession import Supersession
 from concord_graph.ports import Hop, ReadCounts, State, Step, View, Walk
 

@@ -22,11 +22,11 @@ from concord_graph.domain.errors import ConstitutiveProtected, ItemClash, Safegu
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
-    Access,
     Edge,
     ItemKind,
     Record,
 )
+from concord_graph.domain.relevance import Access
 from concord_graph.domain.spelling import backwards, folded, names_of
 from concord_graph.domain.succession import UNTOUCHED, Standing
 from concord_graph.ports import Author, Change, ChangeType, Clock, Expected, Imported, Receipt

@@ -28,7 +28,6 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     MemoryKind,
-    MemoryOrigin,
     Relation,
     Revision,
 )
@@ -41,7 +40,7 @@ from concord_graph.domain.links import (
     voice_of,
     without_links,
 )
-from concord_graph.domain.origins import is_own_statement, lowest, of_sources, with_words_of
+from concord_graph.domain.origins import is_own_statement, with_words_of
 from concord_graph.domain.turns import check_turn_unchanged, said
 from concord_graph.ports import (
     BatchAdded,
@@ -55,6 +54,7 @@ from concord_graph.ports import (
 from concord_graph.usecases.items.lineage import sync_links
 from concord_graph.usecases.memory.facts import keep_facts, make_edges, settle
 from concord_graph.usecases.memory.repeats import is_keyed, repeated
+from concord_graph.usecases.memory.whose_words import in_own_words, reworded, words_origin
 from concord_graph.usecases.write.commands import BatchRefused, ItemRefused
 from concord_graph.usecases.write.writer import Writer, existing, ref, written
 
@@ -118,7 +118,7 @@ class Memories:
         stored = existing(await writer.tx.memory(patch.item_id), patch.item_id)
         if patch.values.get("edge_type") == EdgeType.RESOLUTION:
             await writer.demand_allowed(stored, replace(stored, edge_type=EdgeType.RESOLUTION))
-        memory = await _reworded(writer, stored, self._patched(stored, patch.values))
+        memory = await reworded(writer, stored, self._patched(stored, patch.values))
         await writer.demand_etag(stored, patch.etag, memory)
         _demand_unerased(stored)
         if stored.deleted:
@@ -151,7 +151,7 @@ class Memories:
         check_interval(own, "memory.valid_until")
         _check_triggers(own)
         links = meant_links(self.links(own.content), _voice(writer, own, extracted=extracted))
-        origin = await _words_origin(writer, own, extracted=extracted)
+        origin = await words_origin(writer, own, extracted=extracted)
         other = await self._put(writer, None, with_words_of(own, origin))
         await sync_links(writer, other, [link for link in links if link.target_id != stored.id])
         ends = End(other.id, ItemKind.MEMORY), End(stored.id, ItemKind.MEMORY)
@@ -168,7 +168,7 @@ class Memories:
         """
         confirmed = _confirmed(known, draft)
         if own:
-            confirmed = _in_own_words(confirmed, writer.author.origin)
+            confirmed = in_own_words(confirmed, writer.author.origin)
         if confirmed == known or not await writer.standing.may(known):
             return known
         return await self.replace(writer, known, confirmed)
@@ -238,7 +238,7 @@ class Memories:
         await writer.demand_allowed(known, drafted)
         if harms(known, drafted) and not await writer.standing.may(known):
             return await self._beside(writer, known, drafted, extracted=extracted)
-        drafted = await _reworded(writer, known, drafted, extracted=extracted)
+        drafted = await reworded(writer, known, drafted, extracted=extracted)
         return written(known, await self.replace(writer, known, drafted, extracted=extracted))
 
     async def _create(
@@ -259,7 +259,7 @@ class Memories:
         if drafted.memory_kind == MemoryKind.TURN:
             order = await writer.tx.last_turn_order(draft.session_id) + 1
             drafted = replace(drafted, turn_order=order)
-        origin = await _words_origin(writer, drafted, extracted=extracted)
+        origin = await words_origin(writer, drafted, extracted=extracted)
         memory = await self._put(writer, None, with_words_of(drafted, origin))
         await sync_links(writer, memory, links)
         return memory
@@ -359,48 +359,6 @@ async def _refuse_other_words(writer: Writer, known: Memory, drafted: Memory) ->
 def _voice(writer: Writer, text: Memory | MemoryDraft, *, extracted: bool) -> Voice:
     """Return who speaks in a content that this writer writes."""
     return Voice.STORED if extracted else voice_of(text.memory_kind, writer.author.origin)
-
-
-async def _words_origin(writer: Writer, memory: Memory, *, extracted: bool) -> MemoryOrigin:
-    """Return whose words a text is that the author writes now: not above what it was drawn from,
-    unless a person says it with a key of their own (W8)."""
-    own = writer.author.origin
-    if is_own_statement(memory, own, derived=extracted):
-        return own
-    named = memory.derived_from
-    if named:
-        await writer.tx.expect(lambda: Expected(ids=named))
-    sources = [await writer.tx.memory(each) for each in named]
-    return lowest((own, *of_sources(memory, sources, derived=extracted)))
-
-
-async def _reworded(
-    writer: Writer, stored: Memory, memory: Memory, *, extracted: bool = False
-) -> Memory:
-    """Return a memory's next revision with whose words it has now: new words are their author's,
-    and new words, facts or sources never stand above what was there, but in a person's own words.
-    """
-    said, before = (
-        (each.content, {f.triple for f in each.facts}, each.derived_from)
-        for each in (memory, stored)
-    )
-    if said == before:
-        return memory
-    origin = await _words_origin(writer, memory, extracted=extracted)
-    is_own = is_own_statement(memory, writer.author.origin, derived=extracted)
-    if not (is_own and memory.content != stored.content):
-        origin = lowest((origin, stored.whose_words))
-    return with_words_of(memory, origin)
-
-
-def _in_own_words(known: Memory, origin: MemoryOrigin) -> Memory:
-    """Return a memory that a person says again: the words are theirs, too.
-
-    What defines the agent stays as both principals agreed to it.
-    """
-    if known.edge_type == EdgeType.CONSTITUTIVE or not known.whose_words:
-        return known
-    return with_words_of(known, origin)
 
 
 def _confirmed(known: Memory, draft: MemoryDraft) -> Memory:

@@ -19,11 +19,11 @@ from concord_graph.domain.errors import ExportInvalid, ItemClash, SpaceNotEmpty
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
-    Access,
     ItemKind,
     Memory,
     Record,
 )
+from concord_graph.domain.relevance import Access
 from concord_graph.domain.sessions import Restatement, Session, SessionRead, SessionRow, key_of
 from concord_graph.ports import Acknowledged, Change, ChangeType, Imported, Ref
 from concord_graph.usecases.governed.apply import (

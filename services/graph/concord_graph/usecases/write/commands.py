@@ -28,8 +28,9 @@ from concord_graph.domain.errors import (
     StandsAbove,
     TooManyRefusals,
 )
-from concord_graph.domain.items import Access, DeclaredRelation, Entry, Instant, Item, ItemKind
+from concord_graph.domain.items import DeclaredRelation, Entry, Instant, Item, ItemKind
 from concord_graph.domain.protection import is_constitutive
+from concord_graph.domain.relevance import Access
 from concord_graph.domain.supersession import Supersession
 from concord_graph.ports import (
     Author,
