@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
-from concord_client.cli.commands.memories import erase_selection
+from concord_client.cli import erase_selection
 from concord_client.cli.errors import CommandError, or_propose
 from concord_client.cli.items import absent, found_memory
 from concord_client.cli.options import (
