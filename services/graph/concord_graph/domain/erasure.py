@@ -75,10 +75,10 @@ def erased_edge(edge: Edge, time: int, ghosts: Collection[str]) -> Edge:
 
 
 def erased_entry(entry: Entry, time: int) -> Entry:
-    """Return an entry in its erased form: a conflict without its review's words, an episode or an
-    entry of working memory as one that is gone and says nothing."""
+    """Return an entry in its erased form: a conflict without its review's words, a claim without
+    its request, an episode or an entry of working memory as one that is gone and says nothing."""
     blank = replace(entry, **_defaults(Entry), erase_time=time)
-    if entry.kind == ItemKind.CONFLICT:
+    if entry.kind in (ItemKind.CONFLICT, ItemKind.CLAIM):
         return blank
     return replace(blank, body=_BLANK_BODIES[entry.kind], deleted=True)
 
