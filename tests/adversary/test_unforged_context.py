@@ -158,7 +158,7 @@ def result() -> Any:
 
 
 def _of_the_server(found: Any) -> Any:
-    found.memory.origin = type_pb2.ORIGIN_TOOL
+    found.memory.origin = found.memory.words_origin = type_pb2.ORIGIN_TOOL
     found.memory.id = "m1"
     found.memory.kind = type_pb2.MEMORY_KIND_FACT
     found.memory.supersession.head_ids[:] = ["m2"]

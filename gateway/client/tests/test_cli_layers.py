@@ -19,7 +19,7 @@ def test_what_was_said_is_shown_in_its_order(concord: CommandLine, unique: Uniqu
     lines = concord.done("dialogue", session).splitlines()
 
     assert first.startswith("Turn 1 ")
-    assert lines[1].split() == ["1", "2026-03-01", "Ada", "Where", "do", "we", "meet?"]
+    assert lines[1].split() == ["1", "2026-03-01", '"Ada"', "Where", "do", "we", "meet?"]
     assert lines[2].endswith("In Bremen.")
     assert concord.done("dialogue", unique("silence")) == "Nothing was said.\n"
 

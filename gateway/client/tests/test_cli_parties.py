@@ -176,3 +176,20 @@ def test_a_kept_key_is_found_by_whom_it_is_of(before: CommandLine, tmp_path: Pat
         kept.setdefault(name, set()).update(changed)
 
     assert kept == {name: {name} for name in ("owner_keys", "admin_keys", "keys")}
+
+
+def test_whose_words_stand_is_shown_and_filtered(concord: CommandLine, unique: Unique) -> None:
+    """W8 What an agent reworded of a person's is the agent's words, until the person says it."""
+    own = unique("gate")
+    concord.done("add", f"The {own} opens at six.", "--id", own)
+    plain = concord.done("get", own)
+    concord.done("--act-as", "agent", "update", own, "--content", f"The {own} opens at seven.")
+
+    assert "words of" not in plain
+    assert "words of" in concord.done("get", own)
+    assert own in concord.done("list", "--words-of", "agent")
+    assert own not in concord.done("list", "--words-of", "human")
+    found = concord.done("search", f"when does the {own} open", "--words-of", "agent")
+    assert "written by a person; reworded by an agent" in found
+    concord.done("update", own, "--content", f"The {own} opens at eight.")
+    assert "words of" not in concord.done("get", own)

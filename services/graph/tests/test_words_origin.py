@@ -30,35 +30,51 @@ def tool(live: World) -> Calls:
     return live.calls(principal="tool", kind="SYSTEM", origin="TOOL")
 
 
+@pytest.fixture
+def page(live: World) -> Calls:
+    """The agent's calls of an import there."""
+    return live.calls(origin="IMPORT")
+
+
 def whose(memory: type_pb2.Memory) -> tuple[int, int]:
     """A memory's origins: its first writer's, and that of its words."""
     return memory.origin, memory.words_origin
 
 
-async def test_a_rewording_shows(person: Calls, agent: Calls, tool: Calls) -> None:
+async def test_a_rewording_shows(agent: Calls, page: Calls) -> None:
     """W8 The first writer's stays; the words are of the lowest who wrote them, for good."""
-    said = await person.add("Tea at four.", id="tea")
-    assert whose(said) == (HUMAN, HUMAN)
+    said = await agent.add("Tea at four.", id="tea")
+    assert whose(said) == (AGENT, AGENT)
 
     said.content = "Tea at five."
-    reworded = await agent.update(said, "content")
-    assert whose(reworded) == (HUMAN, AGENT)
+    reworded = await page.update(said, "content")
+    assert whose(reworded) == (AGENT, IMPORT)
     reworded.content = "Tea at six."
-    by_tool = await tool.update(reworded, "content")
-    assert whose(by_tool) == (HUMAN, TOOL)
-    by_tool.content = "Tea at seven."
-    assert whose(await agent.update(by_tool, "content")) == (HUMAN, TOOL)
+    assert whose(await agent.update(reworded, "content")) == (AGENT, IMPORT)
 
 
-async def test_what_is_no_word_changes_nothing(person: Calls, agent: Calls) -> None:
-    """W8 Tags and importance are nobody's words; a fact that an agent adds is."""
+async def test_a_rewording_by_a_lower_one_is_its_own(person: Calls, agent: Calls) -> None:
+    """W8 W9 A person's words stay theirs; the agent's stand beside them, as the agent's."""
     said = await person.add("Tea at four.", id="tea")
+    said.content = "Tea at five."
+    await agent.update(said, "content")
+
+    everything = (await person.memory.ListMemories(memory_pb2.ListMemoriesRequest())).memories
+    assert {each.content: whose(each) for each in everything} == {
+        "Tea at four.": (HUMAN, HUMAN),
+        "Tea at five.": (AGENT, AGENT),
+    }
+
+
+async def test_what_is_no_word_changes_nothing(agent: Calls, page: Calls) -> None:
+    """W8 Tags and importance are nobody's words; a fact that an import adds is."""
+    said = await agent.add("Tea at four.", id="tea")
     said.tags.append("tea")
-    tagged = await agent.update(said, "tags")
-    assert whose(tagged) == (HUMAN, HUMAN)
+    tagged = await page.update(said, "tags")
+    assert whose(tagged) == (AGENT, AGENT)
 
     tagged.facts.add(subject="Anna", relation="DRINKS", object="tea")
-    assert whose(await agent.update(tagged, "facts")) == (HUMAN, AGENT)
+    assert whose(await page.update(tagged, "facts")) == (AGENT, IMPORT)
 
 
 async def test_a_person_raises_what_they_say(person: Calls, agent: Calls, tool: Calls) -> None:
@@ -121,39 +137,39 @@ async def test_an_import_is_one_and_raises_nothing(person: Calls, agent: Calls) 
     assert whose(await person.get("note")) == (IMPORT, IMPORT)
 
 
-async def test_lists_go_by_it(person: Calls, agent: Calls) -> None:
+async def test_lists_go_by_it(agent: Calls, page: Calls) -> None:
     """W8 Filtered in the store."""
-    said = await person.add("Tea at four.")
+    said = await agent.add("Tea at four.")
     said.content = "Tea at five."
-    await agent.update(said, "content")
-    await person.add("It rains.")
+    await page.update(said, "content")
+    await agent.add("It rains.")
 
     async def listed(*origins: type_pb2.Origin.ValueType) -> set[str]:
         filter_ = memory_pb2.MemoryFilter(words_origins=origins)
         request = memory_pb2.ListMemoriesRequest(filter=filter_)
         return {each.content for each in (await agent.memory.ListMemories(request)).memories}
 
-    assert await listed(AGENT) == {"Tea at five."}
-    assert await listed(HUMAN) == {"It rains."}
+    assert await listed(IMPORT) == {"Tea at five."}
+    assert await listed(AGENT) == {"It rains."}
     assert await listed(TOOL) == set()
-    assert len(await listed(HUMAN, AGENT)) == 2
+    assert len(await listed(IMPORT, AGENT)) == 2
 
 
 async def test_it_moves_and_stays_when_words_are_erased(
-    live: World, person: Calls, agent: Calls
+    live: World, agent: Calls, page: Calls
 ) -> None:
     """W8 G15 M4 Exports have it, and erasing leaves it beside the origin."""
-    said = await person.add("Tea at four.", id="tea")
+    said = await agent.add("Tea at four.", id="tea")
     said.content = "Tea at five."
-    reworded = await agent.update(said, "content")
+    reworded = await page.update(said, "content")
     elsewhere = live.calls("elsewhere")
     await import_into(elsewhere, await export_of(agent))
-    await person.erase(reworded)
+    await agent.erase(reworded)
 
-    assert whose(await elsewhere.get("tea")) == (HUMAN, AGENT)
+    assert whose(await elsewhere.get("tea")) == (AGENT, IMPORT)
     request = memory_pb2.GetMemoryHistoryRequest(id="tea")
-    history = (await person.memory.GetMemoryHistory(request)).versions
-    assert {whose(each.memory) for each in history} == {(HUMAN, AGENT), (HUMAN, HUMAN)}
+    history = (await agent.memory.GetMemoryHistory(request)).versions
+    assert {whose(each.memory) for each in history} == {(AGENT, IMPORT), (AGENT, AGENT)}
 
 
 async def test_trust_is_what_the_server_established(
@@ -182,25 +198,31 @@ async def test_trust_is_what_the_server_established(
 @pytest.mark.parametrize(
     ("guard", "replaced"),
     [
-        ("memories.of_sources", lambda *_, **__: ()),
-        ("memories._reworded", None),
+        ("whose_words.of_sources", lambda *_, **__: ()),
+        ("memories.reworded", None),
     ],
 )
 async def test_without_a_guard_words_rise(
-    monkeypatch: pytest.MonkeyPatch, agent: Calls, tool: Calls, guard: str, replaced: object
+    monkeypatch: pytest.MonkeyPatch,
+    agent: Calls,
+    tool: Calls,
+    page: Calls,
+    *,
+    guard: str,
+    replaced: object,
 ) -> None:
-    """W8 The same summary, or rewording, of a tool's words stands as high as its teller or page."""
+    """W8 The same summary, or rewording, of a page's words stands as high as its teller."""
 
     async def unchanged(_writer: object, _stored: object, memory: object, **_: object) -> object:
         return memory
 
     said = await agent.add("Tea at four.")
-    read = await tool.add("The bank's number is 7.", id="page")
+    read = await tool.add("The bank's number is 7.", id="read")
     summary = [type_pb2.Source(memory_ids=[read.id])]
     monkeypatch.setattr(f"concord_graph.usecases.memory.{guard}", replaced or unchanged)
     told = await agent.add("Summary.", sources=summary)
     said.content = "Tea at five."
-    reworded = await tool.update(said, "content")
+    reworded = await page.update(said, "content")
 
     assert (whose(told)[1] == AGENT) is (replaced is not None)
     assert (whose(reworded)[1] == AGENT) is (replaced is None)
