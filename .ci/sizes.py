@@ -203,6 +203,7 @@ RISES: list[tuple[str, int, str]] = [
     ("tests", 860, "laundering, stolen service keys, look-alikes, whose words stand"),
     ("tools", 9, "these nine lines"),
     ("services/graph", 1310, "forgetting somebody whole: the look, the plan, the receipt"),
+    ("services/graph", 1320, "forgetting somebody whole: the look, the plan, the receipt"),
     ("protos/concord", 230, "ErasureService, and erased words of proposals"),
     ("gateway/client", 475, "`concord erase --subject`, its pages, and receipts verified"),
     ("services/governance", 88, "proposals' words are erased, and erasures entered in the log"),

@@ -57,7 +57,7 @@ class Writer(Recorder):
             ItemErased: an erased item is never written again.
             StandsAbove: it would change another principal's item, who stands higher (W9).
         """
-        if isinstance(before, (Edge, Memory)) and before.erase_time:
+        if before is not None and before.erase_time:
             raise ItemErased(before.id)
         after, needs_consent = await self._protected(before, after)
         harms: Sequence[Harm] = ()
