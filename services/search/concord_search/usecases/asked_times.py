@@ -78,8 +78,8 @@ def asked_times(
             both = own if within is None else within.and_(own)
             use, within = (TimeUse.NOT_USED, within) if both is None else (use, both)
         by = "" if thing is None else thing.memory_id
-        own = _own_words(known, is_edge=bool(by))
-        phrases.append(TimePhrase(each.phrase, known.begin, known.end, use, by, own))
+        words = _own_words(known, is_edge=bool(by))
+        phrases.append(TimePhrase(each.phrase, known.begin, known.end, use, by, words))
     return AskedTimes(tuple(phrases), within)
 
 
