@@ -114,9 +114,14 @@ async def test_a_year_does_not_stand_for_the_asked_subject(
     running: TwoServers, query: str, first: str, others: int
 ) -> None:
     """S11: what states the year of a window is ranked by it, not by its words as well."""
-    spans = {"valid_from": at("2017-01-01"), "valid_until": at("2021-01-01")}
-    mill = Memory(id="mill", content="Mira worked at the mill as a chemist.", **spans)
-    oulu = Memory(id="oulu", content="Mira lived in Oulu.", **spans)
+    since, until = at("2017-01-01"), at("2021-01-01")
+    mill = Memory(
+        id="mill",
+        content="Mira worked at the mill as a chemist.",
+        valid_from=since,
+        valid_until=until,
+    )
+    oulu = Memory(id="oulu", content="Mira lived in Oulu.", valid_from=since, valid_until=until)
     turku = Memory(id="turku", content="Mira moved to Turku.", valid_from=at("2021-01-01"))
     dated = [Memory(id=str(place), content=text) for place, text in enumerate(OF_2020)]
     beside = [Memory(id=f"tea-{n}", content=f"Lena likes tea number {n}.") for n in range(others)]
