@@ -60,6 +60,7 @@ async def renamed(party: Party, name: str, new: str) -> type_pb2.Node:
     """Give a node another name, as a person: an edge that both agreed to may be there."""
     found = await called(party, name)
     found.name = new
+    assert party.persons_channel is not None
     graph = graph_pb2_grpc.GraphServiceStub(party.persons_channel)
     return (await graph.UpdateNode(to_update_node(found, "name"))).node
 
