@@ -131,6 +131,8 @@ class Party:
     clock: Clock
     door: grpc.aio.Channel | None = None
     """Speaks for governance, which alone applies a governed change."""
+    persons_channel: grpc.aio.Channel | None = None
+    """To graph, of a person: no agent changes what both agreed to, nor its ends (W9)."""
     agent: signing.Signer = field(
         default_factory=lambda: signing.Signer("agent", signing.generate_key())
     )
@@ -393,7 +395,8 @@ class World:
         who = Caller(space, "agent", SCOPES, "AGENT")
         door = self.issuer.mint(Caller(space, "governance", SCOPES, "SYSTEM"))
         channels = self.governance.channel(who), self.graph.channel(who)
-        return Party(space, *channels, self.clock, self.graph.channel_with(door))
+        person = self.graph.channel(Caller(space, "ada", SCOPES, "HUMAN"))
+        return Party(space, *channels, self.clock, self.graph.channel_with(door), person)
 
     def channel(self, principal: str, kind: str, space: str = "one") -> grpc.aio.Channel:
         """Return governance's channel for another principal of a space."""

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, graph_pb2_grpc, memory_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.timestamp_pb2 import Timestamp
 from governed_steps import does
@@ -57,10 +57,12 @@ async def called(party: Party, name: str) -> type_pb2.Node:
 
 
 async def renamed(party: Party, name: str, new: str) -> type_pb2.Node:
-    """Give a node another name."""
+    """Give a node another name, as a person: an edge that both agreed to may be there."""
     found = await called(party, name)
     found.name = new
-    return (await party.graph.UpdateNode(to_update_node(found, "name"))).node
+    assert party.persons_channel is not None
+    graph = graph_pb2_grpc.GraphServiceStub(party.persons_channel)
+    return (await graph.UpdateNode(to_update_node(found, "name"))).node
 
 
 async def dropped(party: Party, name: str) -> type_pb2.Node:

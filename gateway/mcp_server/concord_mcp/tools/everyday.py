@@ -11,7 +11,6 @@ from concord_mcp.tool import Argument, Json, Shape, Tool
 from concord_mcp.tools.extracting import state_facts
 from concord_mcp.tools.notes import after_adding, after_check, after_weighing, what_is_stated
 from concord_mcp.tools.parts import (
-    CLAIMS,
     CONFLICT,
     EDGE,
     MEMORY,
@@ -77,7 +76,6 @@ ADD_MEMORY = Tool(
         "created": "created",
         "superseded_by": "memory.supersession.head_ids",
         "gave_way": ("gave_way.items", {"id": "id", "relation": "relation"}),
-        "claims": CLAIMS,
         "token": "token",
     },
     reads=False,

@@ -330,9 +330,9 @@ async def test_a_copy_of_a_space_claims_the_same(live: World) -> None:
 
     for state in (type_pb2.CLAIM_STATE_OPEN, REFUSED):
         assert await claims(other, state) == await claims(person, state)
-    state = [await export_of(calls, space_pb2.EXPORT_FORM_STATE) for calls in (person, other)]
-    assert state[0] == state[1]
-    assert sum('"kind":"claim"' in line for line in state[0]) == 3
+    said_alike = [await export_of(calls, space_pb2.EXPORT_FORM_STATE) for calls in (person, other)]
+    assert said_alike[0] == said_alike[1]
+    assert sum('"kind":"claim"' in line for line in said_alike[0]) == 3
     copied = await other.get("tea")
     assert not copied.supersession.is_superseded
     assert copied.claims == (await person.get("tea")).claims
