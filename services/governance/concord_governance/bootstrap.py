@@ -42,6 +42,7 @@ from concord_governance.servicer.proposals import ProposalServicer
 from concord_governance.usecases.api_keys import ApiKeys
 from concord_governance.usecases.audit_log import AuditLog
 from concord_governance.usecases.decisions import Decisions
+from concord_governance.usecases.erased_words import ErasingWords
 from concord_governance.usecases.execution import COMPLETE, Execution
 from concord_governance.usecases.graph_feed import FOLLOW, GraphFollower
 from concord_governance.usecases.ledger_commands import LedgerCommands
@@ -95,7 +96,14 @@ class GovernanceApp:
         self._spaces, self._keys = Spaces(commands, graph, background, log), ApiKeys(commands, log)
         access = AccessServicer(commands, self._spaces, self._keys)
         settlements = Settlements(commands, graph, self._execution)
-        steps = ProposalServicer(commands, proposals, decisions, reads, settlements=settlements)
+        steps = ProposalServicer(
+            commands,
+            proposals,
+            decisions,
+            reads,
+            settlements=settlements,
+            erasing=ErasingWords(ledger),
+        )
         self.registrations: Sequence[Registration] = (
             Registration(
                 proposal_pb2.DESCRIPTOR.services_by_name["ProposalService"],

@@ -7,6 +7,7 @@ from dialectic_contracts import DIALECTIC
 from dialogue_contracts import DIALOGUE
 from dissonance_contracts import DISSONANCE
 from episode_contracts import EPISODE
+from erasure_contracts import ERASURE
 from feed_contracts import FEED
 from governance_contracts import AUDIT, PRINCIPAL, PROPOSAL
 from governed_contracts import GOVERNED
@@ -33,6 +34,7 @@ SERVED = {
     "concord.graph.v1.SessionService": SESSION,
     "concord.graph.v1.RecordService": RECORD,
     "concord.graph.v1.RecallService": RECALL,
+    "concord.graph.v1.ErasureService": ERASURE,
     "concord.graph.v1.ConflictService": CONFLICT,
     "concord.graph.v1.GovernedChangeService": GOVERNED,
     "concord.graph.v1.ChangeFeedService": FEED,

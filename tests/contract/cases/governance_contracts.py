@@ -181,6 +181,11 @@ PROPOSAL = {
         ),
         other=lambda home: _undo(home, home.waiting_id),
     ),
+    "EraseProposalWords": Contract(
+        request=lambda home: pb.EraseProposalWordsRequest(proposal_ids=[home.small_id]),
+        success=lambda reply, _: reply.erased_count in (0, 1),
+        bad_input=(lambda _: pb.EraseProposalWordsRequest(), invalid("proposal_ids")),
+    ),
     "GetBriefing": Contract(
         request=lambda _: pb.GetBriefingRequest(),
         success=lambda reply, home: home.waiting_id in [p.proposal_id for p in reply.proposals],

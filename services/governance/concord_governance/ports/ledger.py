@@ -187,6 +187,10 @@ class LedgerWrites(LedgerReads, AccessWrites, Protocol):
         """
         ...
 
+    async def forget_proposals(self, proposal_ids: Sequence[str]) -> int:
+        """Remove the words of these proposals, digests stay; return of how many there were some."""
+        ...
+
     async def forget_all_words(self) -> None:
         """Remove the words of every proposal of the space; digests stay."""
         ...

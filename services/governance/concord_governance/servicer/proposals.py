@@ -16,6 +16,7 @@ from google.protobuf.message import Message
 from concord_governance.domain.proposals import Settlement, Status
 from concord_governance.servicer import incoming, outgoing
 from concord_governance.usecases.decisions import Decisions, Outcome
+from concord_governance.usecases.erased_words import ErasingWords
 from concord_governance.usecases.ledger_commands import LedgerCommands, Request
 from concord_governance.usecases.proposal_reads import ProposalReads
 from concord_governance.usecases.proposals import Proposals
@@ -36,11 +37,13 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         reads: ProposalReads,
         *,
         settlements: Settlements,
+        erasing: ErasingWords,
     ) -> None:
         self._commands = commands
         self._proposals = proposals
         self._decisions = decisions
         self._settlements = settlements
+        self._erasing = erasing
         self._reads = reads
 
     async def not_permitted(self, method: str, request: Message | None) -> None:
@@ -120,6 +123,12 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     ) -> proposal_pb2.WithdrawProposalResponse:
         proposal = await self._proposals.withdraw(incoming.request(request))
         return proposal_pb2.WithdrawProposalResponse(proposal=outgoing.proposal(proposal))
+
+    async def EraseProposalWords(
+        self, request: proposal_pb2.EraseProposalWordsRequest, context: Context
+    ) -> proposal_pb2.EraseProposalWordsResponse:
+        count = await self._erasing.erase(caller().space, list(request.proposal_ids))
+        return proposal_pb2.EraseProposalWordsResponse(erased_count=count)
 
     async def BulkApprove(
         self, request: proposal_pb2.BulkApproveRequest, context: Context

@@ -18,7 +18,6 @@ from conflict_world import CONFIRM, recorded, review
 from erasing_selections import erase, erase_looked_at, ids, kept, look, of_subject
 from graph_world import Calls, Parties, World, reason, struct
 
-
 CHANGED = "ERROR_REASON_SELECTION_CHANGED"
 ZORBLAX, BOB = "Zorblax Quuxly", "Bob Kerfuffle"
 WORDS = ("Zorblax", "Quuxly", "Plingtown", "Hobnobs", "Snarfled", "Wibbles", "Frobnitz")

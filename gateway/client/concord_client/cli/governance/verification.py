@@ -1,8 +1,10 @@
 """The pins that `concord audit verify` compares a log with, and its findings (A2)."""
 
+import json
 import os
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 
 from concord_client.cli.errors import CommandError
@@ -177,3 +179,19 @@ def _since(time: str, now: datetime) -> str:
     )
     ago = f"{amount:,} {unit}{'' if amount == 1 else 's'} ago"
     return f"{'ONLY ' if age < FRESH else ''}{ago} ({at:%Y-%m-%d %H:%M:%SZ})"
+
+
+def erasure_in(findings: Findings, receipt: Path) -> str:
+    """The id of the erasure whose receipt a file holds. Raises `CommandError` unless the log has
+    an entry of exactly this receipt."""
+    try:
+        data = receipt.read_bytes()
+        erase_id = str(json.loads(data)["erase_id"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise CommandError(f"{receipt} holds no receipt.", reason="AUDIT_RECEIPT") from error
+    if findings.selections.get(erase_id) != sha256(data).hexdigest():
+        raise CommandError(
+            f"The log has no entry of this receipt: {receipt} was changed, or is of another log.",
+            reason="AUDIT_RECEIPT",
+        )
+    return erase_id

@@ -1442,3 +1442,49 @@ class BriefingLine(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___BriefingLine: _TypeAlias = BriefingLine  # noqa: Y015
+
+@_typing.final
+class EraseProposalWordsRequest(_message.Message):
+    """Asks for the words of proposals to be erased."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROPOSAL_IDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def proposal_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Which proposals."""
+
+    def __init__(
+        self,
+        *,
+        proposal_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["proposal_ids", b"proposal_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EraseProposalWordsRequest: _TypeAlias = EraseProposalWordsRequest  # noqa: Y015
+
+@_typing.final
+class EraseProposalWordsResponse(_message.Message):
+    """They are erased, and no file of an embedded ledger has a byte of them."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ERASED_COUNT_FIELD_NUMBER: _builtins.int
+    erased_count: _builtins.int
+    """Of how many proposals there were words left to erase."""
+    def __init__(
+        self,
+        *,
+        erased_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["erased_count", b"erased_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EraseProposalWordsResponse: _TypeAlias = EraseProposalWordsResponse  # noqa: Y015

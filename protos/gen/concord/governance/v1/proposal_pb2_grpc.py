@@ -104,6 +104,11 @@ class ProposalServiceStub:
                 request_serializer=concord_dot_governance_dot_v1_dot_proposal__pb2.GetBriefingRequest.SerializeToString,
                 response_deserializer=concord_dot_governance_dot_v1_dot_proposal__pb2.GetBriefingResponse.FromString,
                 _registered_method=True)
+        self.EraseProposalWords = channel.unary_unary(
+                '/concord.governance.v1.ProposalService/EraseProposalWords',
+                request_serializer=concord_dot_governance_dot_v1_dot_proposal__pb2.EraseProposalWordsRequest.SerializeToString,
+                response_deserializer=concord_dot_governance_dot_v1_dot_proposal__pb2.EraseProposalWordsResponse.FromString,
+                _registered_method=True)
 
 
 class ProposalServiceServicer:
@@ -217,6 +222,15 @@ class ProposalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def EraseProposalWords(self, request, context):
+        """Erases for good the action, the words and the note of proposals; their digests, ids and answers stay. An open one
+        can only expire or be withdrawn then. The words of a decided proposal go with the items that it is about:
+        PROPOSAL_STATE for one that is approved or executed, and nothing is erased.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ProposalServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -279,6 +293,11 @@ def add_ProposalServiceServicer_to_server(servicer, server):
                     servicer.GetBriefing,
                     request_deserializer=concord_dot_governance_dot_v1_dot_proposal__pb2.GetBriefingRequest.FromString,
                     response_serializer=concord_dot_governance_dot_v1_dot_proposal__pb2.GetBriefingResponse.SerializeToString,
+            ),
+            'EraseProposalWords': grpc.unary_unary_rpc_method_handler(
+                    servicer.EraseProposalWords,
+                    request_deserializer=concord_dot_governance_dot_v1_dot_proposal__pb2.EraseProposalWordsRequest.FromString,
+                    response_serializer=concord_dot_governance_dot_v1_dot_proposal__pb2.EraseProposalWordsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -615,6 +634,33 @@ class ProposalService:
             '/concord.governance.v1.ProposalService/GetBriefing',
             concord_dot_governance_dot_v1_dot_proposal__pb2.GetBriefingRequest.SerializeToString,
             concord_dot_governance_dot_v1_dot_proposal__pb2.GetBriefingResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EraseProposalWords(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.governance.v1.ProposalService/EraseProposalWords',
+            concord_dot_governance_dot_v1_dot_proposal__pb2.EraseProposalWordsRequest.SerializeToString,
+            concord_dot_governance_dot_v1_dot_proposal__pb2.EraseProposalWordsResponse.FromString,
             options,
             channel_credentials,
             insecure,

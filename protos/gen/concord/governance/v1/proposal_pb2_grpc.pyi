@@ -89,6 +89,11 @@ class ProposalServiceStub:
     """Counts the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
     and shows the first of each, for the start of a session.
     """
+    EraseProposalWords: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.EraseProposalWordsRequest, _proposal_pb2.EraseProposalWordsResponse]
+    """Erases for good the action, the words and the note of proposals; their digests, ids and answers stay. An open one
+    can only expire or be withdrawn then. The words of a decided proposal go with the items that it is about:
+    PROPOSAL_STATE for one that is approved or executed, and nothing is erased.
+    """
 
 @_typing.type_check_only
 class ProposalServiceAsyncStub(ProposalServiceStub):
@@ -150,6 +155,11 @@ class ProposalServiceAsyncStub(ProposalServiceStub):
     GetBriefing: _aio.UnaryUnaryMultiCallable[_proposal_pb2.GetBriefingRequest, _proposal_pb2.GetBriefingResponse]  # type: ignore[assignment]
     """Counts the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
     and shows the first of each, for the start of a session.
+    """
+    EraseProposalWords: _aio.UnaryUnaryMultiCallable[_proposal_pb2.EraseProposalWordsRequest, _proposal_pb2.EraseProposalWordsResponse]  # type: ignore[assignment]
+    """Erases for good the action, the words and the note of proposals; their digests, ids and answers stay. An open one
+    can only expire or be withdrawn then. The words of a decided proposal go with the items that it is about:
+    PROPOSAL_STATE for one that is approved or executed, and nothing is erased.
     """
 
 class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -281,6 +291,17 @@ class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_proposal_pb2.GetBriefingResponse, _abc.Awaitable[_proposal_pb2.GetBriefingResponse]]:
         """Counts the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
         and shows the first of each, for the start of a session.
+        """
+
+    @_abc_1.abstractmethod
+    def EraseProposalWords(
+        self,
+        request: _proposal_pb2.EraseProposalWordsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_proposal_pb2.EraseProposalWordsResponse, _abc.Awaitable[_proposal_pb2.EraseProposalWordsResponse]]:
+        """Erases for good the action, the words and the note of proposals; their digests, ids and answers stay. An open one
+        can only expire or be withdrawn then. The words of a decided proposal go with the items that it is about:
+        PROPOSAL_STATE for one that is approved or executed, and nothing is erased.
         """
 
 def add_ProposalServiceServicer_to_server(servicer: ProposalServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

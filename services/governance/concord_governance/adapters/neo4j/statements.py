@@ -154,6 +154,10 @@ FORGET_WORDS: Final = (
     "-[:PROPOSES]->(r:ConcordRevision) WHERE r.canonical IS NOT NULL"
     " REMOVE r.canonical RETURN count(r)"
 )
+FORGET_PROPOSALS: Final = (
+    "UNWIND $ids AS id MATCH (r:ConcordRevision {space: $space, proposal_id: id})"
+    " WHERE r.canonical IS NOT NULL REMOVE r.canonical RETURN count(DISTINCT id)"
+)
 FORGET_ALL_WORDS: Final = (
     "MATCH (r:ConcordRevision {space: $space}) WHERE r.proposal_id IS NOT NULL"
     " AND r.revision IS NOT NULL AND r.canonical IS NOT NULL REMOVE r.canonical"

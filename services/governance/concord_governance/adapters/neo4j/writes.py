@@ -100,6 +100,10 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
             await self._run(statements.UNCONFIRM, item_id=item_id)
         return int((await self._run(statements.FORGET_WORDS, item_id=item_id))[0][0])
 
+    async def forget_proposals(self, proposal_ids: Sequence[str]) -> int:
+        found = await self._run(statements.FORGET_PROPOSALS, ids=list(proposal_ids))
+        return int(found[0][0])
+
     async def forget_all_words(self) -> None:
         await self._run(statements.FORGET_ALL_WORDS)
 

@@ -134,6 +134,14 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
         )
         return done.rowcount
 
+    async def forget_proposals(self, proposal_ids: Sequence[str]) -> int:
+        done = self._db.execute(
+            "UPDATE revision SET canonical = x'' WHERE space = ? AND canonical <> x''"
+            " AND proposal_id IN (SELECT value FROM json_each(?)) RETURNING proposal_id",
+            (self._space, json.dumps(list(proposal_ids))),
+        )
+        return len({row[0] for row in done.fetchall()})
+
     async def forget_all_words(self) -> None:
         sql = "UPDATE revision SET canonical = x'' WHERE space = ? AND canonical <> x''"
         self._db.execute(sql, (self._space,))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from concord_graph.domain.digests import etag
 from concord_graph.domain.errors import ConstitutiveProtected
+from concord_graph.domain.items import is_erased
 from concord_graph.ports import Author, Clock, GraphStore, Writes
 from concord_graph.usecases.governed.change_digest import digest_at
 from concord_graph.usecases.governed.principal_keys import closed_slots
 from concord_graph.usecases.memory.erase import Erasing
+from concord_graph.usecases.memory.erase_items import current, erase_record
 from concord_graph.usecases.write.writer import Writer
 
 RESTORING = Author("restore", "RestoreBackup", "", "SYSTEM")
@@ -17,7 +18,7 @@ _REASON = "erased before the restore"
 
 
 class ErasedByBoth(Exception):
-    """A memory, (space, id), was erased later, but is constitutive in the restored store."""
+    """An item, (space, id), was erased later, but is constitutive in the restored store."""
 
 
 class Restoring:
@@ -32,16 +33,18 @@ class Restoring:
     async def apply(
         self, erased: Iterable[tuple[str, str]], burnt: Iterable[tuple[str, str]]
     ) -> tuple[int, int]:
-        """Erase (space, memory id) and burn (space, nonce).
+        """Erase (space, item id) and burn (space, nonce).
 
-        Return how many memories were still there, and how many nonces were not burnt yet.
+        Return how many items were still there, and how many nonces were not burnt yet.
 
         Raises:
             ErasedByBoth: a memory is constitutive in this copy: both principals must consent.
         """
         here = await self._spaces()
         fresh = [await self._burn(space, nonce) for space, nonce in burnt if space in here]
-        gone = [await self._erase(space, memory) for space, memory in erased if space in here]
+        wanted = [each for each in erased if each[0] in here]
+        gone = [await self._erase(*each) for each in wanted]
+        gone += [await self._erase(*each) for each in wanted]  # nodes, which edges named before
         await self._store.scrub(thorough=True)
         return sum(gone), sum(fresh)
 
@@ -60,21 +63,20 @@ class Restoring:
     async def _spaces(self) -> set[str]:
         return {head.space for head in await self._store.spaces()}
 
-    async def _erase(self, space: str, memory_id: str) -> bool:
-        """Erase a memory; return False if there is no such memory or it is erased already."""
+    async def _erase(self, space: str, item_id: str) -> bool:
+        """Erase an item; return False if there is none, it is erased, or others need it."""
 
         async def work(tx: Writes) -> bool:
-            memory = await tx.memory(memory_id)
-            if memory is None or memory.erase_time:
+            record = await current(tx, item_id)
+            if record is None or is_erased(record):
                 return False
             writer = Writer(tx, RESTORING, max(self._clock(), tx.last_time + 1))
-            await self._erasing.erase(writer, memory_id, etag(memory), _REASON)
-            return True
+            return await erase_record(self._erasing, writer, record, _REASON)
 
         try:
             return await self._store.write(space, work, author=RESTORING)
         except ConstitutiveProtected as error:
-            raise ErasedByBoth(space, memory_id) from error
+            raise ErasedByBoth(space, item_id) from error
 
     async def _burn(self, space: str, nonce: str) -> bool:
         """Burn a nonce; return False if it was burnt already."""

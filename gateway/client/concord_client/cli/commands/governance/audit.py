@@ -124,6 +124,14 @@ def verify(
             "says. Needs the running system; export right before.",
         ),
     ] = False,
+    receipt: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also check the receipt that `concord erase --out` wrote: the log must have an "
+            "entry of exactly this receipt.",
+            exists=True,
+        ),
+    ] = None,
     older: Annotated[
         bool,
         typer.Option(
@@ -147,8 +155,11 @@ def verify(
         with governance_session(session) as governance:
             governance.principals()
             differing = verification.compared(governance, findings)
+    erased = verification.erasure_in(findings, receipt) if receipt else None
     part = verification.covered(findings.entries, newest, held) if older else ""
     _show(session, findings, differing, verification.trusted(held), part, compared=store)
+    if erased is not None and not session.as_json:
+        show(text(f"The receipt is the log's: the erasure {erased} was done as it says.", "green"))
     if findings.undecided:
         raise CommandError(
             "The log has writes that nobody decided.", reason="AUDIT_UNDECIDED_WRITE"

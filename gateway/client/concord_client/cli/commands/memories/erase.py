@@ -1,11 +1,14 @@
 """`concord erase`, `concord receipt` and `concord history`."""
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
+from concord_client.cli.commands.memories import erase_selection
 from concord_client.cli.errors import CommandError, or_propose
 from concord_client.cli.items import absent, found_memory
 from concord_client.cli.options import (
@@ -31,13 +34,74 @@ RECEIPT_TIMEOUT = 120.0
 
 def erase(
     session: Session,
-    memory_id: MemoryArgument,
+    memory_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="A memory's id.", show_default=False)
+    ] = None,
     *,
+    subject: Annotated[
+        str, typer.Option(metavar="NAME", help="Somebody, whole: what they said, facts of them.")
+    ] = "",
+    session_id: Annotated[
+        str, typer.Option("--session", metavar="ID", help="All that was said in a session.")
+    ] = "",
+    speaker: Annotated[str, typer.Option(metavar="NAME", help="All that a speaker said.")] = "",
+    principal: Annotated[
+        str, typer.Option(metavar="NAME", help="All that a principal's keys wrote.")
+    ] = "",
+    also: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Another name of the same one; may be repeated."),
+    ] = None,
+    mentions: Annotated[
+        bool, typer.Option("--mentions", help="Also what merely mentions the subject.")
+    ] = False,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="Also what is about somebody else as well.")
+    ] = False,
+    digest: Annotated[str, typer.Option(help="What the look printed: erase exactly that.")] = "",
     reason: Annotated[str, typer.Option(help="Why; kept in the receipt.")] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     wait: Annotated[bool, typer.Option(help="Wait until every store has confirmed.")] = True,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the whole's receipt there.")
+    ] = None,
 ) -> None:
-    """Take out for good what a memory says: every version, in every store. Nothing undoes it."""
+    """Take out for good what a memory says, or all of somebody. Nothing undoes it.
+
+    With --subject, --session, --speaker or --principal this only looks, and lists what would go
+    and what would stay; with the look's --digest as well, it erases exactly that.
+    """
+    wanted = _wanted(
+        {"subject": subject, "session_id": session_id, "speaker": speaker, "principal": principal},
+        memory_id,
+        also=tuple(also or ()),
+        mentions=mentions,
+        shared=shared,
+    )
+    if wanted is None:
+        _erase_memory(session, str(memory_id), reason, yes=yes, wait=wait)
+    elif digest:
+        erase_selection.erase(session, wanted, digest, reason, yes=yes, out=out)
+    else:
+        erase_selection.look(session, wanted)
+
+
+def _wanted(
+    names: Mapping[str, str], memory_id: str | None, **options: Any
+) -> erase_selection.Wanted | None:
+    """Whom to forget; None if a memory is named."""
+    given = [(by, name) for by, name in names.items() if name]
+    if len(given) + (memory_id is not None) != 1:
+        raise typer.BadParameter(
+            "name a memory's ID, or one of --subject, --session, --speaker, --principal."
+        )
+    if not given:
+        return None
+    ((by, name),) = given
+    return erase_selection.Wanted(by, name, **options)
+
+
+def _erase_memory(session: Session, memory_id: str, reason: str, *, yes: bool, wait: bool) -> None:
     from concord.graph.v1.memory_pb2 import EraseMemoryRequest
 
     with session.client() as client:
@@ -59,10 +123,23 @@ def erase(
         show_gave_way(erased.gave_way)
 
 
-def receipt(session: Session, memory_id: MemoryArgument) -> None:
-    """Show which stores have confirmed that they hold nothing more of an erased memory."""
+def receipt(
+    session: Session,
+    memory_id: Annotated[
+        str, typer.Argument(metavar="ID", help="A memory's id, or that of an erasure by selection.")
+    ],
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the whole's receipt there.")
+    ] = None,
+) -> None:
+    """Show which stores have confirmed that they hold nothing more of what was erased."""
     with session.client() as client:
+        whole = erase_selection.receipt_of(client, plain_id(memory_id))
         reply = _receipt(client, plain_id(memory_id))
+    if whole.status == LOOKUP_STATUS_FOUND:
+        erase_selection.print_receipt(session, whole, out)
+        return
     missing = CommandError(
         f"No memory {memory_id!r} was erased in the space {session.space_name!r}.",
         reason="LOOKUP_STATUS_NOT_FOUND",
