@@ -192,7 +192,7 @@ class Scan:
                 erased[item_id] = found
             else:
                 kept.append(Kept(found, why))
-        self._derive(erased, kept, pinned)
+        self._derive(erased, kept, options, pinned)
         ordered = sorted(erased.values(), key=lambda each: (_ORDER.index(each.kind), each.id))
         kept.sort(key=lambda each: (each.why, each.found.kind, each.found.id))
         return Selected(tuple(ordered), tuple(kept), tuple(sorted(self._ids)))
@@ -259,11 +259,13 @@ class Scan:
         self,
         erased: dict[str, Found],
         kept: list[Kept],
+        options: Options,
         pinned: Mapping[str, bool],
     ) -> None:
-        """Add what servers, agents and tools derived from what is erased, and so on from that.
+        """Add what was derived from what is erased, and so on from that.
 
-        What a person wrote by their own key stays theirs, whatever it names as its source.
+        What a person wrote by their own key is theirs as well, whatever it names as its source: it
+        counts as shared.
         """
         staying = {each.found.id for each in kept}
         memories = [t for t in self._traces.values() if isinstance(t.newest, Memory)]
@@ -274,16 +276,17 @@ class Scan:
                 memory = trace.newest
                 if not isinstance(memory, Memory) or memory.id in staying or memory.id in erased:
                     continue
-                if memory.origin == MemoryOrigin.HUMAN or not any(
-                    source in erased for source in memory.derived_from
-                ):
+                if not any(source in erased for source in memory.derived_from):
                     continue
-                found, grows = self._found(trace, Part.DERIVED), True
-                if trace.constitutive or pinned.get(memory.id):
-                    kept.append(Kept(found, Why.CONSTITUTIVE))
-                    staying.add(memory.id)
+                if memory.origin == MemoryOrigin.HUMAN:
+                    trace.others.add(memory.revision.principal)
+                found = self._found(trace, Part.DERIVED)
+                why = self._why_kept(trace, found, options, pinned)
+                if why is None:
+                    erased[memory.id], grows = found, True
                 else:
-                    erased[memory.id] = found
+                    kept.append(Kept(found, why))
+                    staying.add(memory.id)
 
 
 def texts_of(record: Record) -> Iterator[str]:

@@ -6,8 +6,7 @@ Every signed statement in the log is verified anew, with the keys that counted a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Any
 
 from concord_attestation.consent import ConsentError
@@ -37,7 +36,7 @@ class Findings:
     """Entries of writes on constitutive items that no decision of both slots covers."""
     open_decisions: tuple[int, ...] = ()
     """Entries of decisions without an end, which is to come or was left out (decision 0009)."""
-    selections: Mapping[str, str] = MappingProxyType({})
+    selections: Mapping[str, str] = field(default_factory=dict)
     """The digest of the receipt of each erasure by selection, by the erasure's id."""
 
 
