@@ -58,6 +58,8 @@ NOTED = {
         "SetRecallLog",
         "SetCheckSettings",
         "EraseQueryText",
+        "EraseSelection",
+        "EraseProposalWords",
     )
 }
 """Writes of services without a request id, which have a test of their own."""

@@ -3,7 +3,9 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from concord.graph.v1 import (
     conflict_pb2,
     episode_pb2,
@@ -14,14 +16,69 @@ from concord.graph.v1 import (
     space_pb2,
 )
 from concord.type.v1 import type_pb2
+from concord_graph.ports import ServiceRecord
+from concord_graph.usecases.governed.restore import Restoring
+from concord_graph.usecases.selection import erasing
 from conflict_world import CONFIRM, recorded, review
-from erasing_selections import erase, erase_looked_at, ids, kept, look, of_subject
-from graph_world import Calls, Parties, World, reason, struct
+from graph_world import Calls, Parties, World, reason, struct, world
+from transfers import export_of, import_into
 
 CHANGED = "ERROR_REASON_SELECTION_CHANGED"
 ZORBLAX, BOB = "Zorblax Quuxly", "Bob Kerfuffle"
 WORDS = ("Zorblax", "Quuxly", "Plingtown", "Hobnobs", "Snarfled", "Wibbles", "Frobnitz")
 OTHERS = ("Kerfuffle", "Bumfuzzle", "Lollygag")
+
+
+def of_subject(name: str, *also: str) -> erasure_pb2.Selection:
+    """Select a subject."""
+    return erasure_pb2.Selection(subject=name, also=also)
+
+
+async def look(
+    home: Calls, selection: erasure_pb2.Selection, **options: bool
+) -> erasure_pb2.PreviewErasureResponse:
+    """Look at what an erasure would take."""
+    request = erasure_pb2.PreviewErasureRequest(
+        selection=selection, options=erasure_pb2.ErasureOptions(**options)
+    )
+    return await home.erasure.PreviewErasure(request)
+
+
+def ids(seen: erasure_pb2.PreviewErasureResponse, part: str) -> set[str]:
+    """Return the ids that are erased for a reason."""
+    number = erasure_pb2.SelectedPart.Value(f"SELECTED_PART_{part}")
+    return {each.id for each in seen.items if each.part == number and not each.kept}
+
+
+def kept(seen: erasure_pb2.PreviewErasureResponse, why: str) -> set[str]:
+    """Return the ids that stay for a reason."""
+    number = erasure_pb2.KeptReason.Value(f"KEPT_REASON_{why}")
+    return {each.id for each in seen.items if each.kept == number}
+
+
+async def erase(home: Calls, selection: erasure_pb2.Selection, **options: bool) -> dict[str, Any]:
+    """Look, erase what was looked at, and return the receipt."""
+    seen = await look(home, selection, **options)
+    return await erase_looked_at(home, selection, seen.digest, **options)
+
+
+async def erase_looked_at(
+    home: Calls, selection: erasure_pb2.Selection, digest: str, **options: bool
+) -> dict[str, Any]:
+    """Erase what the digest names, in as many calls as it takes; return the receipt."""
+    request = erasure_pb2.EraseSelectionRequest(
+        selection=selection,
+        options=erasure_pb2.ErasureOptions(**options),
+        digest=digest,
+        reason="asked for",
+    )
+    done = await home.erasure.EraseSelection(request)
+    while not done.complete:
+        done = await home.erasure.EraseSelection(request)
+    asked = erasure_pb2.GetSelectionReceiptRequest(erase_id=done.erase_id)
+    found = await home.erasure.GetSelectionReceipt(asked)
+    receipt: dict[str, Any] = json.loads(found.receipt)
+    return receipt
 
 
 def found(folder: Path, words: Iterable[str]) -> set[str]:
@@ -267,3 +324,105 @@ async def test_an_edge_that_others_state_and_a_node_that_they_name_stay(home: Ca
     assert {"kind": "MEMORY", "id": made["shared"], "why": "SHARED"} in receipt["kept"]
     found_ = await home.conflict.ListConflicts(conflict_pb2.ListConflictsRequest())
     assert not found_.conflicts
+
+
+async def test_a_cut_off_erasure_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """M4 A graph that ends in the middle leaves a plan without a name: the same request ends it."""
+    monkeypatch.setattr(erasing, "ITEMS_A_CALL", 2)
+    async with world(tmp_path / "graph.db") as live:
+        home = live.calls()
+        made = await people(home)
+        seen = await look(home, of_subject(ZORBLAX))
+        request = erasure_pb2.EraseSelectionRequest(
+            selection=of_subject(ZORBLAX), digest=seen.digest
+        )
+        part = await home.erasure.EraseSelection(request)
+        plans = await live.app._store.read(
+            "home", lambda tx: tx.service_records(ServiceRecord.ERASURE_PLAN, "")
+        )
+
+    async with world(tmp_path / "graph.db", clock=live.clock) as live:
+        home = live.calls()
+        again = await look(home, of_subject(ZORBLAX))
+        receipt = await erase_looked_at(home, of_subject(ZORBLAX), again.unfinished_digest)
+        after = await look(home, of_subject(ZORBLAX))
+
+    assert not part.complete
+    assert part.left_count
+    assert again.unfinished_digest == seen.digest
+    assert "Zorblax" not in repr(plans)
+    assert receipt["erase_id"] == part.erase_id
+    assert {made["said"], made["fact"], made["summary"], made["edge"]} <= {
+        each["id"] for each in receipt["erased"]
+    }
+    assert not after.unfinished_digest
+
+
+async def test_what_changed_since_the_look_stays_and_is_listed(
+    home: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M4 An item that changes while the erasure goes on is not the one that was looked at."""
+    monkeypatch.setattr(erasing, "ITEMS_A_CALL", 1)
+    made = await people(home)
+    seen = await look(home, of_subject(ZORBLAX))
+    request = erasure_pb2.EraseSelectionRequest(selection=of_subject(ZORBLAX), digest=seen.digest)
+    await home.erasure.EraseSelection(request)
+    edge = await home.get_edge(made["edge"])
+    edge.weight = 0.25
+    await home.update_edge(edge, "weight")
+
+    receipt = await erase_looked_at(home, of_subject(ZORBLAX), seen.digest)
+
+    assert {"kind": "EDGE", "id": made["edge"], "why": "CHANGED"} in receipt["kept"]
+    assert (await home.get_edge(made["edge"])).weight == 0.25
+
+
+async def test_what_a_person_derived_by_their_own_key_is_shared(live: World, home: Calls) -> None:
+    """M4 W8 A person's own text is not erased with its source unless `shared` says so."""
+    ada = live.calls(principal="ada", kind="HUMAN", origin="HUMAN")
+    said = await home.add("I live there.", sources=says(ZORBLAX))
+    own = await ada.add("My summary.", sources=[type_pb2.Source(memory_ids=[said.id])])
+
+    seen = await look(home, of_subject(ZORBLAX))
+    shared = await look(home, of_subject(ZORBLAX), shared=True)
+
+    assert kept(seen, "SHARED") == {own.id}
+    assert ids(shared, "DERIVED") == {own.id}
+
+
+async def test_a_selection_that_is_too_large_is_refused(
+    home: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M4 One erasure takes a bounded number of items; nothing is erased beyond it."""
+    monkeypatch.setattr(erasing, "MOST_SELECTED", 2)
+    await people(home)
+    seen = await look(home, of_subject(ZORBLAX))
+
+    why = await reason(erase_looked_at(home, of_subject(ZORBLAX), seen.digest))
+
+    assert why == "ERROR_REASON_SELECTION_TOO_LARGE"
+
+
+async def test_a_full_export_with_forgotten_people_comes_in_again(live: World, home: Calls) -> None:
+    """M4 G15 Erased nodes, episodes and notes round-trip, line by line."""
+    await people(home)
+    await erase(home, of_subject(ZORBLAX), mentions=True, shared=True)
+    lines = await export_of(home)
+    other = live.calls("other")
+
+    await import_into(other, lines)
+
+    assert (await export_of(other))[1 : len(lines) - 1] == lines[1:-1]
+
+
+async def test_a_restored_copy_is_erased_again(live: World, home: Calls) -> None:
+    """M4 Items of every kind are erased again by their receipts: edges before the nodes at them."""
+    made = await people(home)
+    restoring = Restoring(live.app._store, live.clock, ())
+
+    gone = [made[name] for name in ("node", "edge", "said", "fact", "shared", "episode", "note")]
+    erased, _ = await restoring.apply([("home", each) for each in gone], [])
+
+    seen = await look(home, of_subject(ZORBLAX), mentions=True, shared=True)
+    assert erased == len(gone)
+    assert {each.id for each in seen.items}.isdisjoint(gone)
