@@ -15,6 +15,7 @@ from concord.graph.v1 import (
     dialogue_pb2,
     episode_pb2,
     erasure_pb2,
+    feed_pb2,
     governed_pb2,
     graph_pb2,
     lineage_pb2,
@@ -27,6 +28,8 @@ from concord.search.v1 import feedback_pb2, search_pb2
 from concord.type.v1 import type_pb2
 from concord_client import Client, credentials
 from concord_client.credentials import Role
+from concord_client.importers.outcome import Draft
+from concord_client.importers.upload import Upload
 from concord_testing.up_process import Spawned, ran, spawned
 from google.protobuf.field_mask_pb2 import FieldMask
 
@@ -156,6 +159,14 @@ def token_of(client: Client) -> str:
     """Return the token of a write that comes after all others."""
     node = type_pb2.Node(name="the last write")
     return client.graph.UpsertNode(graph_pb2.UpsertNodeRequest(node=node)).token
+
+
+def more_of(person: Person) -> Iterator[type_pb2.Memory]:
+    """Yield more than one call erases of what somebody said."""
+    for number in range(600):
+        memory = type_pb2.Memory(content=f"{person.word('vote')} {number}")
+        memory.sources.add(speaker=person.name)
+        yield memory
 
 
 def introduce(client: Client, other: Person, person: Person) -> None:
@@ -334,3 +345,46 @@ def test_words_of_forgotten_people_are_nowhere(tmp_path: Path) -> None:
 def test_words_of_a_hundred_forgotten_people_are_nowhere(tmp_path: Path) -> None:
     """M4 Must hold: 100 people, and 200 others who are unharmed."""
     check(tmp_path, 100, 200, all_at_once=True)
+
+
+def test_an_erasure_survives_a_kill(tmp_path: Path) -> None:
+    """M4 Killed with SIGKILL in the middle: the same request, sent again, goes on and ends it."""
+    data = tmp_path / "data"
+    person, other = Person(0), Person(1)
+    selection = erasure_pb2.Selection(subject=person.name)
+    options = erasure_pb2.ErasureOptions(mentions=True)
+    with spawned(data) as system, owner(system) as client:
+        with system.client() as agent:
+            for each in (person, other):
+                plant(agent, each)
+            for _ in Upload().send(agent.memory, [Draft(each, "n", 1) for each in more_of(person)]):
+                pass
+        before = everything_of(client, other)
+        look = erasure_pb2.PreviewErasureRequest(selection=selection, options=options)
+        seen = client.erasure.PreviewErasure(look, timeout=60)
+        request = erasure_pb2.EraseSelectionRequest(
+            selection=selection, options=options, digest=seen.digest
+        )
+        call = client.erasure.EraseSelection.future(request, timeout=60)
+        while not _erased(client):
+            time.sleep(0.01)
+        system.kill()
+        assert call.exception() is not None
+
+    with spawned(data) as system, owner(system) as client:
+        half = client.erasure.PreviewErasure(look, timeout=60)
+        assert half.unfinished_digest == seen.digest
+        done = client.erasure.EraseSelection(request, timeout=60)
+        while not done.complete:
+            done = client.erasure.EraseSelection(request, timeout=60)
+        completed(client, [done.erase_id])
+        receipt = json.loads(receipt_of(client, done.erase_id).receipt)
+        assert len(receipt["erased"]) == sum(not each.kept for each in seen.items)
+        assert left_in(data, person.words) == {}
+        assert everything_of(client, other) == before
+        assert system.stop() == 0
+
+
+def _erased(client: Client) -> int:
+    asked = space_pb2.ListOperationsRequest(types=[feed_pb2.CHANGE_TYPE_ERASED], page_size=100)
+    return len(client.space.ListOperations(asked).operations)

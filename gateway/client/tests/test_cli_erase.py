@@ -103,3 +103,71 @@ def test_history_shows_every_version(concord: CommandLine, unique: Unique) -> No
 
     assert [each.memory.content for each in reply.versions] == ["Tea is at four."]
     assert "Tea is at four." in result
+
+
+def test_somebody_is_forgotten_after_a_look(
+    signers: CommandLine, unique: Unique, tmp_path: Path
+) -> None:
+    """M4 W4 A look changes nothing and prints a digest; with it exactly that is erased, and the
+    receipt is the log's, offline: a changed receipt is not."""
+    name, other = f"Ada {unique('x')}", f"Bob {unique('x')}"
+    mention = unique("mention")
+    signers.done("say", unique("talk"), name, "I live in Zorblaxia.")
+    signers.done("add", f"The cake of {name}.", "--id", mention)
+    signers.done("say", unique("walk"), other, "I like tea.")
+
+    looked = signers.done("erase", "--subject", name)
+    found = json.loads(signers.done("erase", "--subject", name, "--mentions", "--json"))
+    (said,) = [each["id"] for each in found["items"] if "Zorblaxia" in each.get("label", "")]
+    still = signers.done("get", said)
+    receipt, log = tmp_path / "receipt.json", tmp_path / "log.jsonl"
+    asked = ("erase", "--subject", name, "--mentions", "--digest", found["digest"])
+    unsure = signers(*asked, stdin="n\n")
+    done = signers.done(*asked, "--yes", "--reason", "asked for", "--out", str(receipt))
+    signers.done("audit", "export", str(log))
+    fits = signers.done("audit", "verify", str(log), "--receipt", str(receipt))
+    again = signers.done("receipt", json.loads(receipt.read_text())["erase_id"])
+    receipt.write_text(receipt.read_text().replace(mention, unique("other")))
+    changed = signers("audit", "verify", str(log), "--receipt", str(receipt))
+
+    assert said in looked
+    assert "Zorblaxia" in looked
+    assert "mentions them: --mentions" in looked
+    assert "Nothing is erased yet" in looked
+    assert "Zorblaxia" in still
+    assert unsure.exit_code == 1
+    assert done.startswith("Erased, and gone from every store.")
+    assert "waits" not in done
+    assert "Zorblaxia" not in done
+    assert "The receipt is the log's" in fits
+    assert "backups from before" in again
+    assert changed.exit_code == 1
+    assert "no entry of this receipt" in changed.stderr
+    assert "erased" in signers.done("get", mention)
+
+
+def test_proposals_that_name_them_lose_their_words(signers: CommandLine, unique: Unique) -> None:
+    """M4 V1 The words of an open proposal that mentions somebody go with them, under one digest."""
+    name = f"Cleo {unique('x')}"
+    signers.done("say", unique("talk"), name, "I was here.")
+    signers.done("propose", "add", f"{name} keeps bees.")
+
+    found = json.loads(signers.done("erase", "--subject", name, "--mentions", "--json"))
+    plain = found["digest"].partition(".")[0]
+    short = signers("erase", "--subject", name, "--mentions", "--digest", plain, "--yes")
+    asked = ("erase", "--subject", name, "--mentions", "--digest", found["digest"], "--yes")
+    receipt = json.loads(signers.done(*asked, "--json"))["receipt"]
+
+    assert len(found["proposals"]) == 1
+    assert short.exit_code == 1
+    assert "look again" in short.stderr
+    assert receipt["proposals"] == found["proposals"]
+    assert "bees" not in signers.done("proposals", "--json")
+
+
+def test_one_thing_is_erased_at_a_time(concord: CommandLine) -> None:
+    """M4 W4 A memory or one selection: neither none nor two."""
+    none, two = concord("erase"), concord("erase", "m", "--subject", "Ada")
+
+    assert [none.exit_code, two.exit_code] == [2, 2]
+    assert "--principal" in two.stderr
