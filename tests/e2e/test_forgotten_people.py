@@ -298,6 +298,10 @@ def check(tmp_path: Path, persons: int, others: int, *, all_at_once: bool) -> No
         planted = left_in(data, people[0].words)
         assert set().union(*planted.values()) == people[0].words, "the search finds words"
 
+        assert (
+            ran("backup", "create", str(tmp_path / "old"), environ=system.environ).returncode == 0
+        )
+
         receipts = {}
         erase_ids = []
         for person in people:
@@ -326,6 +330,7 @@ def check(tmp_path: Path, persons: int, others: int, *, all_at_once: bool) -> No
         digests = {hashlib.sha256(each).hexdigest() for each in receipts.values()}
         assert set(logged.values()) == digests
         assert set(logged) == set(erase_ids)
+        assert {len(json.loads(each)["backups_before"]) for each in receipts.values()} == {1}
         assert system.stop() == 0
     assert left_in(data, words) == {}
 

@@ -53,13 +53,8 @@ CLIENTS = [name for name, each in METHODS.items() if permission(each) not in OF_
 NOTED = {
     full_name(each)
     for each in (
-        "PutRecords",
-        "AddRecall",
-        "SetRecallLog",
-        "SetCheckSettings",
-        "EraseQueryText",
-        "EraseSelection",
-        "EraseProposalWords",
+        *("PutRecords", "AddRecall", "SetRecallLog", "SetCheckSettings", "EraseQueryText"),
+        *("EraseSelection", "EraseProposalWords"),
     )
 }
 """Writes of services without a request id, which have a test of their own."""
