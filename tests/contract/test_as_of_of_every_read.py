@@ -18,6 +18,7 @@ TIMELESS = {
     "ListRecalls": "is a record by time of what was returned",
     "ListOperations": "is itself the record by time, and filters by it",
     "GetEraseReceipt": "tells how far an erasure has come",
+    "GetSelectionReceipt": "tells how far an erasure has come",
     "GetIndexStatus": "tells how the index is",
     "ListParkedChanges": "tells what the index waits for now",
     "GetCalibration": "tells which weight is in force, and lists its moves by time",

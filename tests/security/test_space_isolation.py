@@ -54,14 +54,15 @@ NOTED = {
     full_name(each)
     for each in (
         *("PutRecords", "AddRecall", "SetRecallLog", "SetCheckSettings", "EraseQueryText"),
-        *("EraseSelection", "EraseProposalWords"),
+        "EraseSelection",
     )
 }
 """Writes of services without a request id, which have a test of their own."""
 WRITES = [name for name in CLIENTS if carries_request_id(METHODS[name].input_type)]
 OF_THE_INDEX = {full_name("Reindex"), full_name("DropIndexVersion")}
 """Commands that name nothing of a space; their answers tell what the ones before them left."""
-READS = [name for name in CLIENTS if name not in {*WRITES, *NOTED, *OF_THE_INDEX}]
+ERASES = full_name("EraseProposalWords")
+READS = [name for name in CLIENTS if name not in {*WRITES, *NOTED, *OF_THE_INDEX, ERASES}]
 RECORD = "concord.graph.v1.ConflictService.RecordConflicts"
 SHARED = pytest.mark.asyncio(loop_scope="module")
 
@@ -339,6 +340,19 @@ async def test_what_services_note_is_of_one_space(template: Template, tmp_path: 
 
         assert await noted(template.a) == before
         assert await noted(template.b) != before
+
+
+async def test_words_of_proposals_are_erased_in_one_space(
+    template: Template, tmp_path: Path
+) -> None:
+    """G13 M4: a proposal of B is to A one that never was, and keeps its words."""
+    request = CONTRACTS[ERASES].request(template.b)
+    async with written_live(ERASES, template.copy(tmp_path), template.enrolment) as live:
+        theirs = await live.ask(member(template.a.space), ERASES, request)
+        own = await live.ask(member(template.b.space), ERASES, request)
+
+    assert theirs.reason == "ERROR_REASON_ITEM_NOT_FOUND"
+    assert own.replies[0].erased_count == 1
 
 
 @SHARED

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import neo4j_at_hand
 from concord.graph.v1 import episode_pb2, erasure_pb2
 from concord.type.v1 import type_pb2
 from graph_world import Calls, struct
@@ -67,8 +68,12 @@ async def erase_looked_at(
 
 
 def found(folder: Path, words: Iterable[str]) -> set[str]:
-    """Return the words that stand in a file of a folder, in any case of their letters."""
-    contents = [path.read_bytes().lower() for path in folder.iterdir()]
+    """Return the words that stand in a file of a folder, or in any row of a Neo4j, in any case."""
+    if neo4j_at_hand.is_chosen():
+        rows = neo4j_at_hand.run("MATCH (n) RETURN labels(n), properties(n)")
+        contents = [repr(rows).lower().encode()]
+    else:
+        contents = [path.read_bytes().lower() for path in folder.iterdir()]
     return {word for word in words for each in contents if word.lower().encode() in each}
 
 
