@@ -12,13 +12,19 @@ from concord_graph.adapters.neo4j import records
 from concord_graph.adapters.neo4j.patterns import VERSION
 from concord_graph.adapters.neo4j.transaction import SpaceTransaction
 from concord_graph.domain.erasure import Confirmation, Erasure
-from concord_graph.domain.items import RESERVED_PREFIX, Record
+from concord_graph.domain.items import RESERVED_PREFIX, ItemKind, Record
 
 _BLANKED: Final = " ".join(
     f"CALL () {{ UNWIND $erased AS one WITH one WHERE one.version = '{version}'"
     f" MATCH (v:{version} {{id: one.id}})"
     " WHERE v.revision > 0 AND coalesce(v.erase_time, 0) = 0 SET v += one.left }"
     for version in (*VERSION.values(), "EntryVersion")
+)
+# a caller's own keys, which people see beside Concord's
+_SHOWN: Final = (
+    f"CALL () {{ UNWIND $erased AS one WITH one WHERE one.version = '{VERSION[ItemKind.NODE]}'"
+    f" MATCH (v:{VERSION[ItemKind.NODE]} {{id: one.id}}) WHERE v.revision > 0"
+    " FOREACH (key IN [key IN keys(v) WHERE NOT key IN $own] | SET v[key] = null) }"
 )
 _PARTICIPATIONS: Final = (
     "CALL () { UNWIND $ids AS id MATCH (p:Participation) WHERE p.edge_id = id DELETE p }"
@@ -35,7 +41,7 @@ _ACCESS: Final = (
     " CALL () { UNWIND $ids AS id MATCH (r:Restatement {memory_id: id}) DELETE r }"
     " CALL () { UNWIND $ids AS id MATCH (r:Recall {memory_id: id}) DELETE r }"
 )
-_ERASE: Final = f"{_BLANKED} {_PARTICIPATIONS} {_REQUESTS} {_ACCESS} RETURN true"
+_ERASE: Final = f"{_BLANKED} {_SHOWN} {_PARTICIPATIONS} {_REQUESTS} {_ACCESS} RETURN true"
 _PUT: Final = (
     "CREATE (r:Erasure {id: $id}) SET r += $receipt"
     " WITH r UNWIND $confirmations AS each"
@@ -107,7 +113,8 @@ class ErasureWrites(ErasureReads):
         ]
         ids = [item.id for item in items]
         quoted = [f'"{item_id}"' for item_id in ids]
-        await self.ask(_ERASE, erased=erased, ids=ids, quoted=quoted, nothing=b"")
+        own = sorted(records.OWN_KEYS)
+        await self.ask(_ERASE, erased=erased, ids=ids, quoted=quoted, nothing=b"", own=own)
 
     async def put_erasure(self, erasure: Erasure) -> None:
         receipt: dict[str, Any] = {name: getattr(erasure, name) for name in _RECEIPT}

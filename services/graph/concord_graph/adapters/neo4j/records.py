@@ -49,7 +49,7 @@ _CODECS: Mapping[type, Mapping[str, Codec]] = {
     kind: {each.name: codec(each, _TYPES) for each in own_fields(kind)}
     for kind in (Node, Edge, Memory, DeclaredRelation, Entry)
 }
-_OWN_KEYS = frozenset(
+OWN_KEYS = frozenset(
     {
         *(each.name for kind in _CODECS for each in fields_of(kind)),
         *("space", "kind", "seq", "record_from", "record_until", "principal", "salt"),
@@ -139,7 +139,7 @@ def fields(space: str, item_: Record, tokens: Tokens) -> Fields:
         record |= _kept(name, item_)
     record |= _looked_into(item_)
     if isinstance(item_, Node):
-        record |= tokens.shown(item_.properties, _OWN_KEYS)
+        record |= tokens.shown(item_.properties, OWN_KEYS)
     return {name: value for name, value in record.items() if value is not None}
 
 
@@ -201,7 +201,7 @@ def link(space: str, edge_: Edge, tokens: Tokens) -> Fields:
         "valid_until": edge_.valid_until,
         "record_from": edge_.revision.record_from,
     }
-    record |= tokens.shown(edge_.properties, _OWN_KEYS)
+    record |= tokens.shown(edge_.properties, OWN_KEYS)
     return {name: value for name, value in record.items() if value is not None}
 
 
