@@ -12,6 +12,7 @@ from concord.graph.v1 import (
     conflict_pb2,
     dialogue_pb2,
     episode_pb2,
+    erasure_pb2,
     governed_pb2,
     graph_pb2,
     lineage_pb2,
@@ -134,6 +135,26 @@ async def erases_a_memory(it: Attack) -> None:
     """EraseMemory, the more often of the creed."""
     memory = await _either(it)
     await it.ask(it.party.memory.EraseMemory, to_erase(memory))
+
+
+async def forgets_somebody_whole(it: Attack) -> None:
+    """EraseSelection, of whoever wrote, is a subject of, or is named in what both agreed to."""
+    by = it.chance.choice(
+        [
+            {"principal": "agent"},
+            {"principal": "governance"},
+            {"subject": "agent"},
+            {"speaker": "I"},
+        ]
+    )
+    selection = erasure_pb2.Selection(**by)
+    options = erasure_pb2.ErasureOptions(mentions=True, shared=True)
+    look = erasure_pb2.PreviewErasureRequest(selection=selection, options=options)
+    if (seen := await it.ask(it.party.erasure.PreviewErasure, look)) is not None:
+        request = erasure_pb2.EraseSelectionRequest(
+            selection=selection, options=options, digest=seen.digest
+        )
+        await it.ask(it.party.erasure.EraseSelection, request)
 
 
 async def confirms_an_erasure(it: Attack) -> None:
@@ -319,7 +340,8 @@ WRITES: dict[str, Step] = {
     step.__name__: step
     for step in (
         *(adds_a_lie, batches_lies, rewrites_a_memory, forgets_a_memory, restores_a_memory),
-        *(erases_a_memory, confirms_an_erasure, adds_lineage, states_a_node),
+        *(erases_a_memory, forgets_somebody_whole, confirms_an_erasure, adds_lineage),
+        states_a_node,
         *(writes_beside_a_value, ends_a_value, declares, imports, talks, keeps_layers),
         *(decides_about_conflicts, revokes_at_graph),
     )

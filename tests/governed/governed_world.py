@@ -28,6 +28,7 @@ from concord.graph.v1 import (
     conflict_pb2_grpc,
     dialogue_pb2_grpc,
     episode_pb2_grpc,
+    erasure_pb2_grpc,
     governed_pb2,
     governed_pb2_grpc,
     graph_pb2,
@@ -83,7 +84,7 @@ SCOPES = frozenset(
             "granted:write",  # governance's alone: who attacks here has stolen its token
             "space:write",
         ),
-        *("governance:read", "proposals:write", "decisions:write", "audit:read"),
+        *("governance:read", "proposals:write", "decisions:write", "audit:read", "erasure:admin"),
     }
 )
 STATUS = proposal_pb2.ProposalStatus
@@ -146,6 +147,7 @@ class Party:
             self.governed.ApplyGovernedChange = apart.ApplyGovernedChange
         self.graph = graph_pb2_grpc.GraphServiceStub(self.graph_channel)
         self.memory = memory_pb2_grpc.MemoryServiceStub(self.graph_channel)
+        self.erasure = erasure_pb2_grpc.ErasureServiceStub(self.graph_channel)
         self.lineage_service = lineage_pb2_grpc.LineageServiceStub(self.graph_channel)
         self.dialogue_service = dialogue_pb2_grpc.DialogueServiceStub(self.graph_channel)
         self.episode = episode_pb2_grpc.EpisodeServiceStub(self.graph_channel)
