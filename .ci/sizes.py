@@ -171,10 +171,11 @@ RISES: list[tuple[str, int, str]] = [
     ("protos/concord", 230, "ErasureService, and erased words of proposals"),
     ("gateway/client", 475, "`concord erase --subject`, its pages, and receipts verified"),
     ("services/governance", 88, "proposals' words are erased, and erasures entered in the log"),
-    ("deploy/embedded", 5, "the times of backups are kept, for receipts of erasures"),
+    ("deploy/embedded", 20, "the times of backups are kept, for receipts of erasures"),
+    ("services/search", 8, "an erasure by selection is confirmed by its id"),
     ("gateway/concord_gateway", 2, "one service more"),
-    ("tests", 960, "forgotten people's words in every file, export and backup"),
-    ("tools", 7, "these seven lines"),
+    ("tests", 1030, "forgotten people's words in every file, export and backup"),
+    ("tools", 8, "these eight lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -194,7 +195,7 @@ LINES: dict[str, int] = {
     "tests/e2e/test_access.py": 550,
     "tests/e2e/test_search_service.py": 700,
     "tests/e2e/test_signing_page.py": 450,
-    "tests/governed/governed_world.py": 500,
+    "tests/governed/governed_world.py": 510,
     "tests/security/test_guards.py": 750,
     "tests/security/test_space_isolation.py": 470,
 }

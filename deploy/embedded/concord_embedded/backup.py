@@ -19,7 +19,6 @@ from typing import Any
 from concord_gateway.credentials import digest_of
 from concord_governance.backup import KeyStatus, is_operator
 from concord_graph.backup import token
-from concord_graph.config import read_backups
 
 from concord_embedded import backup_stores, receipts, secret_files
 from concord_embedded.backup_stores import CREDENTIALS, KEYS, Copy, Known, Stores, explained
@@ -81,9 +80,24 @@ async def create(root: Path, folder: Path, now: int, api_key: str, stores: Store
         finally:
             shutil.rmtree(part, ignore_errors=True)
         secret_files.sync(folder)
-        listed = {"path": str(whole), "time": now, "times": [*read_backups(data.last_backup), now]}
+        made_before = _still_there(data.last_backup, folder)
+        listed = {"path": str(whole), "time": now, "made": made_before | {str(now): str(whole)}}
         secret_files.write(data.last_backup, json.dumps(listed).encode())
     return replace(made, path=whole)
+
+
+def _still_there(file: Path, folder: Path) -> dict[str, str]:
+    """Return the paths of earlier backups by their times (µs), but for those that were in this
+    folder and are gone: of another folder nobody knows whether its disk is only away."""
+    try:
+        made = json.loads(file.read_bytes())["made"]
+        return {
+            time: path
+            for time, path in made.items()
+            if Path(path).parent != folder or Path(path).exists()
+        }
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return {}
 
 
 def _demand_outside(folder: Path, root: Path) -> None:

@@ -93,6 +93,6 @@ def read_backups(path: Path) -> list[int]:
     """
     try:
         found = json.loads(path.read_bytes())
-        return sorted({int(time) for time in [*found.get("times", ()), found["time"]]})
+        return sorted({int(time) for time in [*found.get("made", ()), found["time"]]})
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return []
