@@ -1,6 +1,7 @@
 """A look at what an erasure by selection would take, and the erasure of exactly that (M4)."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from concord.graph.v1 import (
     space_pb2,
 )
 from concord.type.v1 import type_pb2
-from concord_graph.ports import ServiceRecord
+from concord_graph.domain.errors import ItemErased
+from concord_graph.ports import Author, ServiceRecord, Writes
 from concord_graph.usecases.governed.restore import Restoring
 from concord_graph.usecases.selection import erasing
+from concord_graph.usecases.write.writer import Writer
 from conflict_world import CONFIRM, recorded, review
 from erasing_people import (
     BOB,
@@ -253,6 +256,21 @@ async def test_a_cut_off_erasure_goes_on(tmp_path: Path, monkeypatch: pytest.Mon
         each["id"] for each in receipt["erased"]
     }
     assert not after.unfinished_digest
+
+
+async def test_an_erased_node_is_never_written_again(live: World, home: Calls) -> None:
+    """M4 V8 No undo, merge or other write gives an erased node another name."""
+    made = await people(home)
+    await erase(home, of_subject(ZORBLAX), mentions=True, shared=True)
+
+    async def rename(tx: Writes) -> None:
+        node = await tx.node(made["node"])
+        assert node is not None
+        writer = Writer(tx, Author("p", "Test", "r"), tx.last_time + 1)
+        await writer.put(node, replace(node, name="back", deleted=False))
+
+    with pytest.raises(ItemErased):
+        await live.app._store.write("home", rename)
 
 
 async def test_what_changed_since_the_look_stays_and_is_listed(

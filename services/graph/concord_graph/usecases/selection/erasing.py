@@ -154,6 +154,8 @@ class SelectionErasing:
 
         async def work(tx: Writes) -> Plan:
             demand_space(tx)
+            if begun := await plan_of(tx, order.digest):  # by the same request, meanwhile
+                return begun
             plan = planned(tx.new_id(), order, look.selected)
             await keep_plan(tx, plan)
             return plan

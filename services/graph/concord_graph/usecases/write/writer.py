@@ -102,7 +102,7 @@ class Writer(Guard):
         Raises:
             ItemErased: an erased item is never written again.
         """
-        if isinstance(before, (Edge, Memory)) and before.erase_time:
+        if before is not None and before.erase_time:
             raise ItemErased(before.id)
         after, needs_consent = await self._protected(before, after)
         item = await self._record(before, after, needs_consent=needs_consent)
