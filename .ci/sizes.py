@@ -167,7 +167,7 @@ RISES: list[tuple[str, int, str]] = [
     ("services/search", 98, "meaning without common words, passages, the bound beside text"),
     ("tests", 492, "plain facts measured and fitted, spaces of few memories, the bound's property"),
     ("tools", 2, "these two lines"),
-    ("services/graph", 1310, "forgetting somebody whole: the look, the plan, the receipt"),
+    ("services/graph", 1320, "forgetting somebody whole: the look, the plan, the receipt"),
     ("protos/concord", 230, "ErasureService, and erased words of proposals"),
     ("gateway/client", 475, "`concord erase --subject`, its pages, and receipts verified"),
     ("services/governance", 88, "proposals' words are erased, and erasures entered in the log"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
-from concord_client.cli.commands.memories import erase_selection
+from concord_client.cli import forgetting
 from concord_client.cli.errors import CommandError, or_propose
 from concord_client.cli.items import absent, found_memory
 from concord_client.cli.options import (
@@ -81,14 +81,14 @@ def erase(
     if wanted is None:
         _erase_memory(session, str(memory_id), reason, yes=yes, wait=wait)
     elif digest:
-        erase_selection.erase(session, wanted, digest, reason, yes=yes, out=out)
+        forgetting.erase(session, wanted, digest, reason, yes=yes, out=out)
     else:
-        erase_selection.look(session, wanted)
+        forgetting.look(session, wanted)
 
 
 def _wanted(
     names: Mapping[str, str], memory_id: str | None, **options: Any
-) -> erase_selection.Wanted | None:
+) -> forgetting.Wanted | None:
     """Whom to forget; None if a memory is named."""
     given = [(by, name) for by, name in names.items() if name]
     if len(given) + (memory_id is not None) != 1:
@@ -98,7 +98,7 @@ def _wanted(
     if not given:
         return None
     ((by, name),) = given
-    return erase_selection.Wanted(by, name, **options)
+    return forgetting.Wanted(by, name, **options)
 
 
 def _erase_memory(session: Session, memory_id: str, reason: str, *, yes: bool, wait: bool) -> None:
@@ -135,10 +135,10 @@ def receipt(
 ) -> None:
     """Show which stores have confirmed that they hold nothing more of what was erased."""
     with session.client() as client:
-        whole = erase_selection.receipt_of(client, plain_id(memory_id))
+        whole = forgetting.receipt_of(client, plain_id(memory_id))
         reply = _receipt(client, plain_id(memory_id))
     if whole.status == LOOKUP_STATUS_FOUND:
-        erase_selection.print_receipt(session, whole, out)
+        forgetting.print_receipt(session, whole, out)
         return
     missing = CommandError(
         f"No memory {memory_id!r} was erased in the space {session.space_name!r}.",
