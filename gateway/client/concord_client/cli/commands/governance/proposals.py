@@ -81,7 +81,7 @@ def briefing(
         suggested = None if here is None else client.suggestions.SuggestProactively(here)
         pending = [] if session.as_json else _pending(client, reply)
     if session.as_json:
-        beside = {"claimants": MessageToDict(claims).get("claimants", [])}
+        beside = MessageToDict(claims)  # nothing where nobody claims
         if suggested is None:
             session.reply(reply, beside)
         else:
