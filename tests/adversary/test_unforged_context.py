@@ -25,8 +25,10 @@ from concord_mcp.server import Tools
 from concord_mcp.tool import ComposedTool, Tool
 from concord_mcp.tools import PROFILES
 from concord_models import chat
+from concord_search.ports.graph import Statement
 from concord_search.servicer import provenance
 from concord_search.usecases.companions import Companions
+from concord_search.usecases.paths import FactPath
 from google.protobuf import json_format
 from google.protobuf.message import Message
 from hostile import FORGED, HOSTILE, filled, hidden_in, strings, unquoted
@@ -183,10 +185,12 @@ def test_provenance_is_the_servers_word(result: Any) -> None:
 
 def test_contexts_pass_nothing_on(result: Any) -> None:
     """W8 S11 The text of a search's results and of its packs, with what stands beside them."""
-    turn: Any = SimpleNamespace(shown=_of_the_server(filled(search_pb2.SearchResult())).memory)
-    fact: Any = SimpleNamespace(edge_id="e", memory_ids=["m4"], fact=(HOSTILE, HOSTILE, HOSTILE))
+    found = _of_the_server(filled(search_pb2.SearchResult())).memory
+    turn: Any = SimpleNamespace(shown=found, state=SimpleNamespace(id="m0"))
+    fact = Statement("e", HOSTILE, (HOSTILE, HOSTILE, HOSTILE), ["m4"])
     beside = Companions([("asked before", turn)], [fact])
-    for said in (provenance.context([result]), provenance.packed([result], [beside], 8_000)):
+    packed, _ = provenance.packed([result], [beside], [FactPath([fact])], 8_000)
+    for said in (provenance.context([result]), packed):
         assert "[memory:m1]" in said
         assert hidden_in(said) == set()
         assert FORGED not in unquoted(said)

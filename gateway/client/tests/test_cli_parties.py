@@ -178,18 +178,22 @@ def test_a_kept_key_is_found_by_whom_it_is_of(before: CommandLine, tmp_path: Pat
     assert kept == {name: {name} for name in ("owner_keys", "admin_keys", "keys")}
 
 
-def test_whose_words_stand_is_shown_and_filtered(concord: CommandLine, unique: Unique) -> None:
-    """W8 What an agent reworded of a person's is the agent's words, until the person says it."""
+def test_whose_words_stand_is_shown_and_filtered(
+    concord: CommandLine, unique: Unique, tmp_path: Path
+) -> None:
+    """W8 What an import reworded of an agent's is the import's words, for good."""
     own = unique("gate")
-    concord.done("add", f"The {own} opens at six.", "--id", own)
+    concord.done("--act-as", "agent", "add", f"The {own} opens at six.", "--id", own)
     plain = concord.done("get", own)
-    concord.done("--act-as", "agent", "update", own, "--content", f"The {own} opens at seven.")
+    notes = tmp_path / "gates.jsonl"
+    notes.write_text(json.dumps({"id": own, "content": f"The {own} opens at seven."}) + "\n")
+    concord.done("--act-as", "agent", "import", str(notes), "--update")
 
     assert "words of" not in plain
     assert "words of" in concord.done("get", own)
-    assert own in concord.done("list", "--words-of", "agent")
-    assert own not in concord.done("list", "--words-of", "human")
-    found = concord.done("search", f"when does the {own} open", "--words-of", "agent")
-    assert "written by a person; reworded by an agent" in found
-    concord.done("update", own, "--content", f"The {own} opens at eight.")
-    assert "words of" not in concord.done("get", own)
+    assert own in concord.done("list", "--words-of", "import")
+    assert own not in concord.done("list", "--words-of", "agent")
+    found = concord.done("search", f"when does the {own} open", "--words-of", "import")
+    assert "written by an agent; reworded by an import" in found
+    concord.done("--act-as", "agent", "update", own, "--content", f"The {own} opens at eight.")
+    assert "words of" in concord.done("get", own)

@@ -29,7 +29,7 @@ async def after_adding(
     gave_way = {each.id for each in reply.gave_way.items}
     gave_way |= {each.item_id for each in reply.claims}
     said = [
-        f"{each.item_id} is {each.owner}'s and stays: ask {each.owner} to accept claim"
+        f"{named(each.item_id)} is {named(each.owner)}'s and stays: ask them to accept claim"
         f" {each.number} (concord claim accept {each.number})."
         for each in reply.claims
     ]

@@ -161,11 +161,13 @@ def _put(told: dict[str, str], alone: dict[str, str], beside: dict[str, str], le
 
 
 def _along(path: FactPath) -> tuple[str, str]:
-    """A name for a path, and its line: "Ada SISTER Bea; Bea LIVES_IN Bremen"."""
+    """A name for a path, and its line: `"Ada SISTER Bea"; "Bea LIVES_IN Bremen"`."""
     edges = ", ".join(f"edge:{each.edge_id}" for each in path.steps)
-    said = "; ".join(" ".join(each.fact) + _limits(each) for each in path.steps)
+    said = "; ".join(
+        quoted(" ".join(each.fact), FACT_CHARACTERS) + _limits(each) for each in path.steps
+    )
     stating = dict.fromkeys(f"memory:{name}" for each in path.steps for name in each.memory_ids[:1])
-    line = f"[{edges}] path: {' '.join(said.split())}"
+    line = f"[{edges}] path: {said}"
     return edges, "; stated by ".join([line, ", ".join(stating)]) if stating else line
 
 
@@ -221,6 +223,7 @@ def _block(result: search_pb2.SearchResult, source: str) -> str:
         return "\n".join(_told(result.memory, source, notes))
     edge = result.edge
     said = " ".join(f"{edge.source.name} {edge.relation} {edge.target.name}".split())
+    said = visible(cut(said, FACT_CHARACTERS))
     replaced = _replaced(edge.supersession, "edge")
     return "\n".join([f"[edge:{edge.id}] {result.provenance}", *replaced, *notes, f"  {said}"])
 
@@ -234,8 +237,9 @@ def _replaced(span: type_pb2.Supersession, kind: str) -> Iterator[str]:
 def _notes(result: search_pb2.SearchResult) -> list[str]:
     """The fact of a result that matched, and what disputes it."""
     fact = result.matched_fact
-    said = " ".join(f"{fact.subject} {fact.relation} {fact.object}".split())
-    return [*([f"(states {said})"] if said else []), *_disputes(result)]
+    said = f"{fact.subject} {fact.relation} {fact.object}"
+    stated = [f"(states {quoted(said, FACT_CHARACTERS)})"] if said.strip() else []
+    return [*stated, *_disputes(result)]
 
 
 def _disputes(result: search_pb2.SearchResult) -> list[str]:
@@ -259,7 +263,7 @@ def _claims(memory: type_pb2.Memory) -> Iterator[str]:
     for each in memory.claims:
         if each.action not in _GIVES_WAY:
             continue
-        who, how = visible(" ".join(each.claimant.split())), _GIVES_WAY[each.action]
+        who, how = named(each.claimant), _GIVES_WAY[each.action]
         what = "this is" if each.item_id == memory.id else f"memory:{each.item_id} is"
         by = "this" if each.by_id == memory.id else f"memory:{each.by_id}"
         yield f"({who} says that {what} {how} by {by}; not accepted: claim {each.number})"
