@@ -189,7 +189,7 @@ def test_contexts_pass_nothing_on(result: Any) -> None:
     turn: Any = SimpleNamespace(shown=found, state=SimpleNamespace(id="m0"))
     fact = Statement("e", HOSTILE, (HOSTILE, HOSTILE, HOSTILE), ["m4"])
     beside = Companions([("asked before", turn)], [fact])
-    packed, _ = provenance.packed([result], [beside], [FactPath([fact])], 8_000)
+    packed, _ = provenance.packed([result], [beside], [FactPath((fact,))], 8_000)
     for said in (provenance.context([result]), packed):
         assert "[memory:m1]" in said
         assert hidden_in(said) == set()
