@@ -19,7 +19,7 @@ def feed_of(server: Spawned, space: str = "default") -> list[Change]:
     found: list[Change] = []
     with grpc.insecure_channel(f"unix:{sockets / 'graph.sock'}") as channel:
         stub = ChangeFeedServiceStub(channel)
-        metadata = (("authorization", f"Bearer {issuer.mint(FOLLOWER)}"),)
+        metadata = (("authorization", f"Bearer {issuer.mint(FOLLOWER, audience=['graph'])}"),)
         watched = stub.WatchChanges(WatchChangesRequest(), metadata=metadata, timeout=60)
         for reply in watched:
             if reply.space == space:

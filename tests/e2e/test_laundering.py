@@ -147,8 +147,8 @@ async def extraction(keys: Keys, number: int) -> tuple[type_pb2.Memory, int]:
 
 
 async def merge(keys: Keys, number: int) -> tuple[type_pb2.Memory, int]:
-    """A tool's memory is merged into an older one of a person's."""
-    said = await keys.person.add(f"Gate {number} opens at nine.")
+    """A tool's memory is merged into an older one of an agent's."""
+    said = await keys.agent.add(f"Gate {number} opens at nine.")
     read = await keys.tool.add(f"The gate {number} opens at nine o'clock.")
     request = governed_pb2.MergeItemsRequest(
         request_id=f"merge-{number}-{'x' * 60}",
@@ -163,7 +163,7 @@ async def merge(keys: Keys, number: int) -> tuple[type_pb2.Memory, int]:
 
 
 async def proposed(keys: Keys, number: int) -> tuple[type_pb2.Memory, int]:
-    """An agent proposes other words for a person's memory, and decides alone."""
+    """An agent proposes other words for a person's memory, and decides alone: they stay unsaid."""
     said = await keys.person.add(f"Room {number} is free.")
     changed = type_pb2.Memory(id=said.id, etag=said.etag, content=f"Room {number} is let.")
     request = memory_pb2.UpdateMemoryRequest(
@@ -173,7 +173,9 @@ async def proposed(keys: Keys, number: int) -> tuple[type_pb2.Memory, int]:
     action = governed_pb2.GovernedAction(update_memory=request)
     create = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action)
     await keys.party.decide((await keys.agent.proposals.CreateProposal(create)).proposal)
-    return await keys.agent.get(said.id), AGENT
+    told = await keys.agent.get(said.id)
+    assert told.content == said.content
+    return told, HUMAN
 
 
 async def synthesis(keys: Keys, number: int) -> tuple[type_pb2.Memory, int]:
@@ -290,10 +292,10 @@ async def test_honest_words_stay_whose_they_are(keys: Keys) -> None:
 async def test_a_search_goes_by_whose_words_they_are(keys: Keys) -> None:
     """W8 S2 Its filter, the least trust, and what it says of them; a claim of trust counts for
     nothing."""
-    said = await keys.person.add("The harbour opens at nine.", id="said")
-    await keys.agent.update(said, "The harbour opens at ten.")
     verified = [type_pb2.Source(speaker="owner; written by a person", trust=VERIFIED)]
-    await keys.tool.add("The harbour opens at six.", id="read", sources=verified)
+    read = await keys.tool.add("The harbour opens at six.", id="read", sources=verified)
+    said = await keys.agent.add("The harbour opens at nine.", id="said")
+    await keys.agent.add("The harbour opens early.", id="sum", sources=of(read))
     await keys.person.add("The harbour is mine.", id="own", sources=of(said))
 
     async def found(**wanted: object) -> dict[str, str]:
@@ -307,9 +309,10 @@ async def test_a_search_goes_by_whose_words_they_are(keys: Keys) -> None:
         return {each.memory.id: each.provenance for each in reply.results}
 
     assert set(await found(words_origins=[AGENT])) == {"said"}
-    assert set(await found(origins=[HUMAN])) == {"said", "own"}
+    assert set(await found(origins=[AGENT])) == {"said", "sum"}
     assert set(await found(min_trust=type_pb2.TRUST_LEVEL_VERIFIED)) == {"own"}
     assert set(await found(min_trust=type_pb2.TRUST_LEVEL_REPORTED)) == {"own", "said"}
     told = await found()
-    assert "written by a person; reworded by an agent" in told["said"]
+    assert "written by an agent; " in told["sum"]
+    assert "a tool" in told["sum"]
     assert 'written by a tool; said by "owner; written by a person"; claims' in told["read"]

@@ -108,7 +108,7 @@ async def test_a_pack_is_a_text_of_so_many_tokens(
 
     assert [fact["object"] for fact in reply["paths"][0]["facts"]] == ["Bea", "Bremen"]
     assert not plain.get("context")
-    assert "] path: Ada SISTER Bea; Bea LIVES_IN Bremen" in pack["context"].splitlines()[0]
+    assert '] path: "Ada SISTER Bea"; "Bea LIVES_IN Bremen"' in pack["context"].splitlines()[0]
     assert len(pack["context"].encode()) <= 3 * 150
     assert "pack_tokens" in str(wrong)
 

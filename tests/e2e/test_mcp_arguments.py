@@ -289,7 +289,7 @@ async def test_a_result_in_short_can_be_gone_on_from(system: Running) -> None:
         "valid_from": "2024-05-01",
     }
     assert len(short["id"]) == 22
-    assert {"score", "why", "origin", "confidence"} <= whole.keys()
+    assert {"score", "why", "words", "confidence"} <= whole.keys()
     assert memory["content"].endswith("]]")
     assert [each["id"] for each in newer["gave_way"]] == [short["id"]]
     assert json.loads(printed)["memory"]["id"] == full_ids(short["id"])

@@ -72,7 +72,7 @@ async def test_a_fact_is_found_in_the_words_that_people_ask_with(
     assert (first.memory.id, first.matched_fact) == ("home", home)
     assert not any(each.HasField("matched_fact") for each in others)
     reasons = {each.signal_name: each.reason for each in first.explanation.signals}
-    assert reasons["lexical"].endswith("it states Ada LIVES_IN Bremen")
+    assert reasons["lexical"].endswith('it states "Ada LIVES_IN Bremen"')
 
 
 OTHERS = ("Jonas", "Priya", "Tarek", "Lena", "Sofia", "Emeka", "Yuki", "Carla")

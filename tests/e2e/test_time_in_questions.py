@@ -281,6 +281,6 @@ async def test_the_lines_are_about_the_first_result(running: TwoServers, size: i
 
     first = reply.results[0]
     assert first.memory.id == "lisbon"
-    assert reply.confidence == first.confidence == pb.CONFIDENCE_BAND_LOW
+    assert reply.confidence == first.confidence == pb.CONFIDENCE_BAND_MEDIUM
     assert f"Relevance: {first.composite_score:.2f}" in reply.stac_lines[1]
-    assert "it no longer does" in reply.stac_lines[2]
+    assert "say it with a caveat" in reply.stac_lines[2]

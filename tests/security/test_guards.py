@@ -57,7 +57,16 @@ from held_probes import (
 )
 from index_probes import an_old_event_comes_late
 
-UNBOUND = {"concord_graph.domain.protection.breach": lambda *_: None}
+
+async def anybody_may(*_: object) -> bool:
+    """Else a change of what a person agreed to would be a claim, and be OK without doing harm."""
+    return True
+
+
+UNBOUND: dict[str, Callable[..., object]] = {
+    "concord_graph.domain.protection.breach": lambda *_: None,
+    "concord_graph.usecases.write.standing_guard.StandingGuard.may": anybody_may,
+}
 UNRESERVED = {"concord_graph.domain.protection.reserved": lambda *_: None}
 UNASKED = {"concord_graph.domain.protection.agreed": lambda _: None}
 """No guard of an import asks whether both principals agreed to it."""

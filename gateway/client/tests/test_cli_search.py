@@ -320,4 +320,4 @@ def test_edges_are_found_if_asked_for_and_packs_hold_paths(
     assert f"{bea} LIVES_IN {town}" in shown
     assert "Memory or edge" in shown
     assert not any(each.HasField("edge") for each in reply.results)
-    assert packed.endswith(f"] path: {ada} SISTER {bea}; {bea} LIVES_IN {town}")
+    assert packed.endswith(f'] path: "{ada} SISTER {bea}"; "{bea} LIVES_IN {town}"')

@@ -218,14 +218,15 @@ def _id(result: search_pb2.SearchResult) -> str:
 
 def _block(result: search_pb2.SearchResult, source: str) -> str:
     """A result's lines; an edge under its own provenance."""
-    notes = _notes(result)
     if result.HasField("memory"):
-        return "\n".join(_told(result.memory, source, notes))
+        return "\n".join(_told(result.memory, source, _notes(result)))
     edge = result.edge
     said = " ".join(f"{edge.source.name} {edge.relation} {edge.target.name}".split())
     said = visible(cut(said, FACT_CHARACTERS))
     replaced = _replaced(edge.supersession, "edge")
-    return "\n".join([f"[edge:{edge.id}] {result.provenance}", *replaced, *notes, f"  {said}"])
+    return "\n".join(
+        [f"[edge:{edge.id}] {result.provenance}", *replaced, *_disputes(result), f"  {said}"]
+    )
 
 
 def _replaced(span: type_pb2.Supersession, kind: str) -> Iterator[str]:
