@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pytest
 from concord.graph.v1 import claim_pb2, memory_pb2
 from concord.type.v1 import type_pb2
+from concord_graph.usecases.write.standing_guard import StandingGuard
 from google.protobuf.field_mask_pb2 import FieldMask
 from graph_world import Calls, World
 
@@ -87,3 +89,13 @@ async def update(
         request_id=calls.request_id(), memory=memory, update_mask=FieldMask(paths=mask)
     )
     return await calls.memory.UpdateMemory(request)
+
+
+def let_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take protection and the guard of standing out: their harm is done, not refused or claimed."""
+    monkeypatch.setattr("concord_graph.domain.protection.breach", lambda *_: None)
+    monkeypatch.setattr(StandingGuard, "may", _anybody_may)
+
+
+async def _anybody_may(*_: object) -> bool:
+    return True

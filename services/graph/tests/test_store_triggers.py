@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from claim_world import let_anybody
 from concord.type.v1 import type_pb2
-from concord_graph.usecases.write.standing_guard import StandingGuard
 from governed_actions import with_constitutive
 from graph_world import (
     CONSTITUTIVE,
@@ -141,13 +141,8 @@ PROTECTING = [
 @pytest.fixture
 def unruled(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The store, with use cases that protect nothing."""
-    monkeypatch.setattr("concord_graph.domain.protection.breach", lambda *_: None)
-    monkeypatch.setattr(StandingGuard, "may", _anybody_may)  # else it would be a claim
+    let_anybody(monkeypatch)
     return path
-
-
-async def _anybody_may(*_: object) -> bool:
-    return True
 
 
 async def test_a_batch_goes_on_after_what_the_second_line_refuses(unruled: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 import raw_store
 from agreed_space import agree
+from claim_world import let_anybody
 from concord.type.v1 import type_pb2
 from governed_actions import action_of, with_constitutive
 from graph_world import (
@@ -38,7 +39,7 @@ async def path(tmp_path: Path) -> Path:
 @pytest_asyncio.fixture
 async def unruled(path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
     """A graph over that store whose use cases protect nothing."""
-    monkeypatch.setattr("concord_graph.domain.protection.breach", lambda *_: None)
+    let_anybody(monkeypatch)
     async with world(path) as live:
         yield live
 
