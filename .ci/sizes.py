@@ -226,13 +226,13 @@ RISES: list[tuple[str, int, str]] = [
         "paths, chains, times that leave the words, claims beside items",
     ),
     ("services/graph", 40, "whose words a claimed rewording has"),
-    ("gateway/client", 35, "the things of governance are a module of their own"),
-    ("gateway/mcp_server", 10, "claims and whose words beside each other"),
+    ("gateway/client", 60, "the things of governance apart; claims marked in results and hooks"),
+    ("gateway/mcp_server", 25, "claims and whose words beside each other, and in a note"),
     ("services/governance", 10, "proposals' words erased by capped keys"),
     ("services/libs/reading", 10, "periods within things, and names after vor"),
     ("tools", 6, "these lines of a merge"),
     ("services/search", 240, "names of facts beside relations, fixed times, German stop words"),
-    ("tests", 250, "facts beside other people, years beside subjects, windows left out of words"),
+    ("tests", 290, "facts beside other people, years beside subjects, windows left out of words"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

@@ -17,6 +17,7 @@ from concord_mcp.answer import answer_of
 from concord_mcp.schema import of_answer
 from concord_mcp.tool import Tool
 from concord_mcp.tools import PROFILES
+from concord_testing.command_line import CommandLine
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 from mcp.client.client import Client
@@ -83,6 +84,20 @@ async def test_an_agent_remembers_corrects_and_recalls(system: Running, door: An
     assert second["id"] in {each.get("id") for each in weighed["results"]}
     assert edge["edge"]["target"] == "Hamburg"
     assert old["memory"]["superseded_by"] == [second["id"]]
+
+
+async def test_what_is_only_claimed_is_noted(own_system: Running) -> None:
+    """W9 W3 A search says of both that the agent's correction is not accepted."""
+    key = own_system.owner_keys["default"]
+    person = CommandLine({"CONCORD_URL": own_system.url, "CONCORD_API_KEY": key})
+    await asyncio.to_thread(person.done, "add", "The sluice is open.", "--id", "sluice")
+    async with over_http(own_system) as agent:
+        by = {"content": "The sluice is shut.", "supersedes": ["sluice"]}
+        made = told(await agent.call_tool("add_memory", by))
+        found = told(await agent.call_tool("search_memories", {"query": "sluice"}))
+
+    assert {"sluice", made["id"]} <= {each["id"] for each in found["results"]}
+    assert f"only claims that {made['id']} takes the place of sluice: claim " in found["note"]
 
 
 async def test_a_pack_is_a_text_of_so_many_tokens(

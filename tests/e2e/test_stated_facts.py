@@ -157,6 +157,17 @@ async def test_an_edge_that_no_memory_states_is_found_by_its_words(
     assert {each.memory.id for each in without} <= {"seat"}
 
 
+async def test_an_edge_that_a_writer_added_is_not_trusted(works: Dissonant) -> None:
+    """S11 W8 Nothing is established of it: only what both principals agreed to is VERIFIED."""
+    token = await related(works.space(), "Ada", "MENTORS", "Bob")
+
+    wanted = pb.SearchFilter(min_trust=type_pb2.TRUST_LEVEL_DOUBTFUL)
+    trusted = await found(works, "mentors", token, include_edges=True, filter=wanted)
+
+    assert edges(await found(works, "mentors", token, include_edges=True)) == ["Ada MENTORS Bob"]
+    assert edges(trusted) == []
+
+
 async def test_edges_are_those_of_now_and_fit_the_filter(works: Dissonant) -> None:
     """S11 S2 T4 Neither deleted nor superseded ones, and none that cannot match the filter; of a
     past instant those of then; in a pack beside memories."""

@@ -145,6 +145,13 @@ def _of_result(item: Found) -> tuple[str, str, list[str]]:
         + in_quotes(each.get("otherStatement"), MOST_STATEMENT)
         for each in items(item, "potentialConflicts")[:2]
     ]
+    below += [
+        f"  ! {in_quotes(each.get('claimant'), MOST_TRIGGER)} only claims that"
+        f" [memory:{one_line(each.get('byId'))}] takes the place of"
+        f" [memory:{one_line(each.get('itemId'))}]"
+        for each in items(_memory(item), "claims")[:2]
+        if each.get("byId")
+    ]
     title = f"[memory:{_id(item)}] {band}; {one_line(item.get('provenance'))}".rstrip("; ")
     return title, quoted(_memory(item).get("content")), below
 

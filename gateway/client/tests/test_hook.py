@@ -142,6 +142,20 @@ def test_an_open_conflict_is_flagged(there: tuple[Hook, Say]) -> None:
     assert "disputed by [memory:other]" in text or "disputed by [memory:port]" in text
 
 
+def test_what_is_only_claimed_is_flagged(there: tuple[Hook, Say]) -> None:
+    """S9 W9 An agent's correction of a person's memory does not come as what replaced it."""
+    hook, say = there
+    say("add", PORT, "--id", "port")
+    other = "The staging gateway of Lantern listens on port 9000."
+    say("--act-as", "agent", "add", other, "--id", "other", "--supersedes", "port")
+
+    text = hook.prompt(ASKED)
+
+    assert PORT in text
+    claim = '! "agent" only claims that [memory:other] takes the place of [memory:port]'
+    assert text.count(claim) == text.count("listens on port")
+
+
 def test_content_can_neither_end_the_quotation_nor_hide(there: tuple[Hook, Say]) -> None:
     """S9 V6 Tags, control and direction characters are written out, on indented lines."""
     hook, say = there

@@ -9,7 +9,13 @@ from concord.search.v1 import search_pb2
 
 from concord_mcp.tool import Argument, Json, Shape, Tool
 from concord_mcp.tools.extracting import state_facts
-from concord_mcp.tools.notes import after_adding, after_check, after_weighing, what_is_stated
+from concord_mcp.tools.notes import (
+    after_adding,
+    after_check,
+    after_weighing,
+    what_is_claimed,
+    what_is_stated,
+)
 from concord_mcp.tools.parts import (
     CONFLICT,
     EDGE,
@@ -134,8 +140,7 @@ SEARCH_MEMORIES = Tool(
     "search_memories",
     search_pb2,
     "SearchService.Search",
-    "Use when you need what is remembered about something. Heed `advice` and `confidence` before "
-    "you state a result as true.",
+    "Use when you need what is remembered. Heed `advice` and `note` before you state it.",
     (
         Argument("query", "query", required=True),
         limit(),
@@ -160,6 +165,7 @@ SEARCH_MEMORIES = Tool(
     lists="results",
     instead=("context", "unfit_memory_ids"),
     brief=("results", FOUND_IN_SHORT),
+    notes=what_is_claimed,
     other_names=("hybrid_search",),
     aliases={"include_obsolete": "include_superseded", "query_text": "query", "top_k": "limit"},
 )

@@ -50,6 +50,19 @@ async def after_adding(
     return [*said, *(await _amendments(calls, reply) if reply.created else ())]
 
 
+async def what_is_claimed(
+    _calls: Calls, _given: Mapping[str, Json], reply: search_pb2.SearchResponse
+) -> Sequence[str]:
+    """What among results is only claimed to take the place of another."""
+    claims = {each.id: each for found in reply.results for each in found.memory.claims}
+    return [
+        f"{named(each.claimant)} only claims that {named(each.by_id)} takes the place of"
+        f" {named(each.item_id)}: claim {each.number}, which nobody has accepted."
+        for each in claims.values()
+        if each.by_id
+    ]
+
+
 async def _amendments(calls: Calls, reply: memory_pb2.AddMemoryResponse) -> Sequence[str]:
     request = dissonance_pb2.SuggestAmendmentsRequest(
         request_id=str(uuid.uuid4()),

@@ -59,13 +59,18 @@ def listed(claims: Sequence[Any]) -> list[RenderableType]:
     for each in claims:
         head = text(f"{each.number}  ", "bold")
         head.append(f"{each.claimant} would {WOULD[each.action]} {each.item_id} of {each.owner}'s")
-        lines += [head, text(f"    now: {each.item_statement or 'gone'}", "dim")]
+        lines += [head, text(f"    now: {_said(each.item_statement)}", "dim")]
         if each.by_id:
-            lines.append(text(f"    by {each.by_id}: {each.by_statement or 'gone'}", "dim"))
+            lines.append(text(f"    by {each.by_id}: {_said(each.by_statement)}", "dim"))
         if each.state != type_pb2.CLAIM_STATE_OPEN:
             state = word(type_pb2.ClaimState, each.state)
             lines.append(text(f"    {state} by {each.settled_by}, {when(each.settle_time)}", "dim"))
     return lines
+
+
+def _said(statement: str) -> str:
+    """A statement in one line: none of its own lines may pass for another claim."""
+    return " ".join(statement.split()) or "gone"
 
 
 def grouped(claimants: Sequence[Any]) -> list[RenderableType]:

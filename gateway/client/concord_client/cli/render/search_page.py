@@ -10,6 +10,7 @@ from concord.search.v1.search_pb2 import (
 )
 from rich.text import Text
 
+from concord_client.cli.render.claim_page import marks
 from concord_client.cli.render.health_page import note
 from concord_client.cli.render.item_page import amended
 from concord_client.cli.render.page import lines, plural, shortened, show, table, text, when, word
@@ -82,6 +83,8 @@ def _result(result: SearchResult, explain: bool) -> Text:
         parts.append(text(f"states {fact.subject} {fact.relation} {fact.object}", "dim"))
     parts.append(text(result.provenance, "dim"))
     parts.append(text(result.explanation.relevance_reason, "dim"))
+    if item.claims:
+        parts.append(text(f"claimed: {marks(item.claims, item.id)}", "yellow"))
     parts += map(disputed, result.potential_conflicts)
     if explain:
         parts += [

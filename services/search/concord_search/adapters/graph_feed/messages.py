@@ -24,6 +24,7 @@ from concord_search.ports.graph import (
 )
 
 STATEMENT_CHARACTERS = 200
+_UNKNOWN_TRUST = type_pb2.TRUST_LEVEL_UNSPECIFIED
 RESERVED = "concord:"
 """The prefix of the relations of Concord's own edges."""
 
@@ -167,7 +168,9 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         trust=memory.trust,
         facts=tuple([(each.subject, each.relation, each.object) for each in memory.facts]),
         amendments=tuple(supersession.amendment_ids),
-        claimed_by=tuple(each.by_id for each in memory.claims if each.item_id == memory.id),
+        claimed_by=tuple(
+            each.by_id for each in memory.claims if each.item_id == memory.id and each.by_id
+        ),
     )
 
 
@@ -239,7 +242,8 @@ def hydrated_edge(edge: type_pb2.Edge, seq: int, record_from: Micros) -> Hydrate
         access=edge.access,
         supersession=edge.supersession,
         properties=edge.properties,
-        trust=type_pb2.TRUST_LEVEL_VERIFIED,  # both principals agreed to it
+        # both principals agreed to a value; of another edge nothing is established
+        trust=type_pb2.TRUST_LEVEL_VERIFIED if is_value(edge) else _UNKNOWN_TRUST,
     )
     if edge.HasField("valid_until"):
         said.valid_until.CopyFrom(edge.valid_until)
