@@ -6,7 +6,6 @@ The suites that are run are clients of the system: with CONCORD_SYSTEM naming th
 
 import os
 import shlex
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from concord_embedded import distributed_secrets
+from concord_testing.scraping import free_port
 
 from tests.composed import engine, images
 
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
 def _started(environ: Mapping[str, str], folder: Path) -> Iterator[Mapping[str, str]]:
     """The composed system, up and ready; what tests need to reach it and to kill its parts."""
     secrets = folder / "secrets"
-    grpc, http = _free_port(), _free_port()
+    grpc, http = free_port(), free_port()
     distributed_secrets.make(secrets, url=f"127.0.0.1:{grpc}", http_url=f"http://127.0.0.1:{http}")
     user = distributed_secrets.CONTAINER_USER if os.geteuid() == 0 else os.geteuid()
     instead = images.instead_of_public(environ)
@@ -79,12 +79,6 @@ def _program(environ: Mapping[str, str], folder: Path) -> list[str]:
     if program[0].endswith(".xz"):
         return [images.unpacked(Path(program[0]), folder / "docker-compose")]
     return program
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 if __name__ == "__main__":

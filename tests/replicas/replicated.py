@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -16,6 +15,7 @@ from concord_client import credentials
 from concord_client.credentials import Credentials
 from concord_embedded import distributed_secrets
 from concord_testing import neo4j_server, qdrant_server
+from concord_testing.scraping import free_port
 from concord_testing.up_process import STOP_WITHIN, clean_environ
 
 SERVICES = ("graph", "search", "governance", "dissonance", "gateway")
@@ -91,7 +91,7 @@ async def replicated(
     with ExitStack() as stack:
         neo4j = stack.enter_context(neo4j_server.running(folder / "neo4j", os.environ))
         qdrant = stack.enter_context(qdrant_server.local(folder / "qdrant", os.environ))
-        ports = {name: [_free_port(), _free_port()] for name in SERVICES}
+        ports = {name: [free_port(), free_port()] for name in SERVICES}
         at = {name: "|".join(f"127.0.0.1:{port}" for port in ports[name]) for name in SERVICES}
         system = System(folder / "secrets")
         gateways = at["gateway"].replace("|", ",")
@@ -182,10 +182,3 @@ def _settings(
         "GATEWAY_UPSTREAMS": upstreams,
         "GATEWAY_ISSUER_KEY_FILE": str(keys / "gateway.pem"),
     }
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
