@@ -6,7 +6,7 @@ from concord_governance.domain.access import (
     SERVICE_PERMISSIONS,
     Scope,
 )
-from contract_descriptors import METHODS, permission, scopes
+from contract_descriptors import METHODS, lesser, lesser_scopes, permission, scopes
 
 GRANTED_BY = {
     "access:read": {Scope.READ},
@@ -20,7 +20,7 @@ GRANTED_BY = {
     "dissonance:write": {Scope.WRITE},
     "enrolment:write": {Scope.ADMIN},
     "feed:all": set(),
-    "feedback:write": {Scope.WRITE},
+    "feedback:write": {Scope.WRITE, Scope.APPEND, Scope.OWN},
     "governance:read": {Scope.READ},
     "governed:read": {Scope.READ},
     "governed:write": {Scope.GOVERN},
@@ -31,7 +31,7 @@ GRANTED_BY = {
     "keys:write": {Scope.ADMIN, Scope.OPERATOR},
     "memory:read": {Scope.READ},
     "memory:write": {Scope.WRITE},
-    "proposals:write": {Scope.WRITE},
+    "proposals:write": {Scope.WRITE, Scope.APPEND, Scope.OWN},
     "erasure:admin": {Scope.ADMIN},
     "recall:admin": {Scope.ADMIN},
     "record:all": set(),
@@ -66,7 +66,24 @@ def test_a_permission_is_granted_by_the_scopes_it_should_and_no_other(needed: st
 
 def test_no_scope_grants_what_no_method_takes() -> None:
     """W7 The table and the contracts are one set."""
-    assert frozenset().union(*PERMISSIONS.values(), SERVICE_PERMISSIONS) == scopes()
+    granted = frozenset().union(*PERMISSIONS.values(), SERVICE_PERMISSIONS)
+    assert granted == scopes() | lesser_scopes()
+
+
+@pytest.mark.parametrize(("scope", "form"), [(Scope.APPEND, "append"), (Scope.OWN, "own")])
+def test_the_scopes_append_and_own_carry_lesser_forms_alone(scope: Scope, form: str) -> None:
+    """W7 Whatever loses one of them on the way opens less, never more: none marks a whole one."""
+    forms = {each for each in lesser_scopes() if each.endswith(f":{form}")}
+
+    assert PERMISSIONS[scope] == forms | {"feedback:write", "proposals:write"}
+    assert not any(each.endswith(":write") for each in forms)
+
+
+def test_a_lesser_form_lets_in_where_graph_decides_alone() -> None:
+    """W7 Forms are of what writes items; none of what services, admins or who governs may do."""
+    let_in = {permission(each) for each in METHODS.values() if lesser(each)}
+
+    assert let_in == {"dissonance:write", "graph:write", "memory:write"}
 
 
 def test_what_no_key_may_call_is_the_feed_the_records_and_eight_methods() -> None:

@@ -87,7 +87,11 @@ class Tools:
                 access_pb2.GetOwnAccessResponse,
             )
         may = {"", *own.permissions}
-        listed = [described(tool) for tool in self._tools.values() if tool.permission in may]
+        listed = [
+            described(tool)
+            for tool in self._tools.values()
+            if not may.isdisjoint({tool.permission, *tool.lesser})
+        ]
         return types.ListToolsResult(tools=listed)
 
     async def _called(

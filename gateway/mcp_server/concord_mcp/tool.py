@@ -41,6 +41,14 @@ class Argument:
     """Writes the value into the request, instead of setting the field at `path`."""
 
 
+_LESSER = {
+    rules_pb2.LESSER_ADDS: ("append", "own"),
+    rules_pb2.LESSER_CHANGES: ("append", "own"),
+    rules_pb2.LESSER_OWN: ("own",),
+}
+"""The lesser forms of a permission that let a call in, by what the contract says."""
+
+
 @dataclass(frozen=True)
 class ComposedTool:
     """A tool that makes several calls, or that only one server has, such as one that signs.
@@ -57,6 +65,7 @@ class ComposedTool:
     optional: frozenset[str] = frozenset()
     permission: str = ""
     """The permission that a key needs to call it; empty: none."""
+    lesser: frozenset[str] = frozenset()
     answer: Mapping[str, Json] | None = None
     """The JSON Schemas of the answer's fields."""
 
@@ -129,6 +138,13 @@ class Tool:
         """The permission that a key needs to call it."""
         rules: str = self.method.GetOptions().Extensions[rules_pb2.method].permission
         return rules
+
+    @property
+    def lesser(self) -> frozenset[str]:
+        """The lesser forms of it that let a key call it, too."""
+        family, rules = self.permission.partition(":")[0], self.method.GetOptions()
+        forms = _LESSER.get(rules.Extensions[rules_pb2.method].lesser, ())
+        return frozenset(f"{family}:{form}" for form in forms)
 
     def new_request(self) -> Message:
         """An empty request."""

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 import pytest
 from concord.graph.v1 import claim_pb2, memory_pb2
+from concord.rules.v1 import rules_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.usecases.write.standing_guard import StandingGuard
+from google.protobuf.descriptor_pool import Default
 from google.protobuf.field_mask_pb2 import FieldMask
 from graph_world import Calls, World
 
@@ -99,3 +101,39 @@ def let_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def _anybody_may(*_: object) -> bool:
     return True
+
+
+def with_reach(live: World, reach: str, *, principal: str = "other", kind: str = "AGENT") -> Calls:
+    """Return the calls of a key with the scopes read and `reach`: append, own or write."""
+    scopes = {"graph:read", "memory:read", f"graph:{reach}", f"memory:{reach}"}
+    return live.calls(principal=principal, scopes=frozenset(scopes), kind=kind, origin=kind)
+
+
+def let_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take out what a key that appends, or changes its own, may not reach."""
+
+    async def nothing(*_: object) -> bool:
+        return False
+
+    monkeypatch.setattr(StandingGuard, "is_out_of_reach", nothing)
+
+
+def writes() -> set[str]:
+    """Return the names of graph's RPCs that a key with the scope write may call to change."""
+    found = set()
+    for file in ("graph", "memory", "lineage", "dialogue", "episode", "working_memory", "space"):
+        found |= _writes_in(file)
+    for file in ("relation", "conflict", "session", "claim", "recall", "record", "governed"):
+        found |= _writes_in(file)
+    return found
+
+
+def _writes_in(file: str) -> set[str]:
+    services = Default().FindFileByName(f"concord/graph/v1/{file}.proto").services_by_name
+    return {
+        method.name
+        for service in services.values()
+        for method in service.methods
+        if method.GetOptions().Extensions[rules_pb2.method].permission
+        in {"graph:write", "memory:write"}
+    }

@@ -24,6 +24,7 @@ from concord.type.v1 import type_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 from graph_world import START, Calls, edge_of, fact, stamp, struct
 
+TRIES = 6
 LIKES, CITY = "LIKES", "LIVES_IN"
 Attack = Callable[[Calls, random.Random], Awaitable[Any]]
 

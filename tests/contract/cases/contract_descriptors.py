@@ -47,10 +47,27 @@ def permission(method: MethodDescriptor) -> str:
     return str(method.GetOptions().Extensions[rules_pb2.method].permission)
 
 
+def lesser(method: MethodDescriptor) -> frozenset[str]:
+    """Return the lesser forms of a method's scope that let a caller in, too."""
+    family = permission(method).partition(":")[0]
+    match method.GetOptions().Extensions[rules_pb2.method].lesser:
+        case rules_pb2.LESSER_UNSPECIFIED:
+            return frozenset()
+        case rules_pb2.LESSER_OWN:
+            return frozenset({f"{family}:own"})
+    return frozenset({f"{family}:own", f"{family}:append"})
+
+
 @cache
 def scopes() -> frozenset[str]:
     """Return every scope that any method demands."""
     return frozenset(map(permission, METHODS.values()))
+
+
+@cache
+def lesser_scopes() -> frozenset[str]:
+    """Return every lesser form that lets a caller call any method."""
+    return frozenset().union(*map(lesser, METHODS.values()))
 
 
 def carries_request_id(request: Descriptor) -> bool:

@@ -94,6 +94,8 @@ class KeyScope(Choice, module="concord.governance.v1.access_pb2"):
     GOVERN = "govern"
     ADMIN = "admin"
     OPERATOR = "operator"
+    APPEND = "append"
+    OWN = "own"
 
 
 class PrincipalKind(Choice, module="concord.type.v1.type_pb2"):

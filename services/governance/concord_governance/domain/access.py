@@ -39,12 +39,17 @@ class Scope(enum.IntEnum):
     GOVERN = 3
     ADMIN = 4
     OPERATOR = 5
+    APPEND = 6
+    OWN = 7
 
     @property
     def word(self) -> str:
         """The scope's name as stored with a key: unlike a permission's, it has no colon."""
         return self.name.lower()
 
+
+_PROPOSING = frozenset({"feedback:write", "proposals:write"})
+"""What changes no item: votes on results, and proposals, which others decide about."""
 
 PERMISSIONS: Mapping[Scope, frozenset[str]] = MappingProxyType(
     {
@@ -83,6 +88,8 @@ PERMISSIONS: Mapping[Scope, frozenset[str]] = MappingProxyType(
             }
         ),
         Scope.OPERATOR: frozenset({"keys:list", "keys:write", "spaces:list", "spaces:write"}),
+        Scope.APPEND: _PROPOSING | {"dissonance:append", "graph:append", "memory:append"},
+        Scope.OWN: _PROPOSING | {"dissonance:own", "graph:own", "memory:own"},
     }
 )
 """The one table from scopes to the permissions that the contracts name."""

@@ -71,6 +71,7 @@ class ClaimAction(enum.IntEnum):
     DECLARE = 10
     RESOLVE = 11
     CONFIRM = 12
+    DECIDE = 13
 
 
 LINEAGE: Mapping[str, ClaimAction] = {

@@ -22,6 +22,7 @@ from concord_graph.domain.items import (
     MemoryOrigin,
 )
 from concord_graph.domain.open_conflicts import OpenConflicts
+from concord_graph.domain.reach import Reach
 from concord_graph.domain.relevance import Access
 from concord_graph.domain.succession import Value
 from concord_graph.domain.supersession import Supersession
@@ -90,6 +91,8 @@ class Author:
     """AGENT, HUMAN or SYSTEM, as the caller's credential says; empty when it says neither."""
     origin: MemoryOrigin = field(default=MemoryOrigin.UNSPECIFIED, compare=False)
     """The origin of the memories that the author writes."""
+    reach: Reach = field(default=Reach.ALL, compare=False)
+    """What of the items that are there the author's key may change."""
 
 
 NOBODY = Author("", "", "")

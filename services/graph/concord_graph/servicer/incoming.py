@@ -49,6 +49,7 @@ from concord_graph.domain.items import (
     TemporalClass,
     Trust,
 )
+from concord_graph.domain.reach import Reach
 from concord_graph.ports import (
     Author,
     ChangeType,
@@ -65,7 +66,8 @@ def author(caller: Caller, request: Message, method: str) -> Author:
     """Return the author of a write. Only importers write in batches."""
     request_id: str = request.request_id  # type: ignore[attr-defined] # every write has one
     origin = "IMPORT" if method == "BatchAddMemories" else caller.origin or "UNSPECIFIED"
-    return Author(caller.principal, method, request_id, caller.kind, MemoryOrigin[origin])
+    reach = Reach[caller.reach.name]
+    return Author(caller.principal, method, request_id, caller.kind, MemoryOrigin[origin], reach)
 
 
 def text(value: str) -> str:

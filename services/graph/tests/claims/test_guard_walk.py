@@ -5,14 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from claim_world import ada, helper, tool
-from concord.rules.v1 import rules_pb2
+from claim_world import ada, helper, tool, writes
 from concord_graph.usecases.write.standing_guard import StandingGuard
-from google.protobuf.descriptor_pool import Default
 from graph_world import DAY, World
-from walk_of_attacks import ATTACKS, Attack, furnish, seen, tried
+from walk_of_attacks import ATTACKS, TRIES, Attack, furnish, seen, tried
 
-WRITES = {"graph:write", "memory:write"}
 HARMLESS = {
     "AddEpisode": "a record of an attempt: no item",
     "PutWorkingMemory": "no item, and in no default read of memories",
@@ -22,7 +19,6 @@ HARMLESS = {
     "DismissConflicts": "a finding of text moves nothing",
 }
 """Why an agent's call of these harms no item."""
-TRIES = 6
 HARMS = {
     *("AddMemory", "BatchAddMemories", "UpdateMemory", "ForgetMemory", "EraseMemory"),
     *("AddLineage", "UpsertNode", "UpdateNode", "DeleteNode", "UpsertEdge", "UpdateEdge"),
@@ -87,23 +83,3 @@ async def test_lower_writers_never_change_default_reads_of_a_higher_ones(
         await tried(chance.choice(every), chance.choice(lower), chance)
         live.clock.pass_(chance.randrange(DAY))
         assert await seen(person) == before
-
-
-def writes() -> set[str]:
-    """Return the names of graph's RPCs that a key with the scope write may call to change."""
-    found = set()
-    for file in ("graph", "memory", "lineage", "dialogue", "episode", "working_memory", "space"):
-        found |= _writes_in(file)
-    for file in ("relation", "conflict", "session", "claim", "recall", "record", "governed"):
-        found |= _writes_in(file)
-    return found
-
-
-def _writes_in(file: str) -> set[str]:
-    services = Default().FindFileByName(f"concord/graph/v1/{file}.proto").services_by_name
-    return {
-        method.name
-        for service in services.values()
-        for method in service.methods
-        if method.GetOptions().Extensions[rules_pb2.method].permission in WRITES
-    }

@@ -10,7 +10,7 @@ from chassis_probe import (
     failure_of,
     registration,
 )
-from concord_chassis.call.identity import Caller, caller
+from concord_chassis.call.identity import Caller, Reach, caller
 from concord_testing.serving import serving
 
 
@@ -58,6 +58,45 @@ async def test_a_scope_that_the_method_does_not_ask_for_opens_nothing() -> None:
     assert failure.code is grpc.StatusCode.PERMISSION_DENIED
     assert failure.reason == "ERROR_REASON_PERMISSION_MISSING"
     assert failure.metadata == {"permission": "probe:write"}
+    assert servicer.seen == []
+
+
+@pytest.mark.parametrize(
+    ("scopes", "reach"),
+    [
+        ({"probe:write"}, Reach.ALL),
+        ({"probe:own"}, Reach.OWN),
+        ({"probe:append"}, Reach.NONE),
+        ({"probe:append", "probe:own"}, Reach.OWN),
+        ({"probe:append", "probe:write"}, Reach.ALL),
+    ],
+)
+async def test_a_lesser_form_lets_in_and_says_how_far(scopes: set[str], reach: Reach) -> None:
+    """W7: the servicer learns from the permission itself what the call may change."""
+    seen: list[Reach] = []
+
+    async def remember(_request: Dynamic) -> str:
+        seen.append(caller().reach)
+        return ""
+
+    who = Caller("space-a", "writer", frozenset(scopes), "AGENT")
+    async with serving([registration(ProbeServicer(remember))]) as live:
+        await Stub(live.channel(who)).change(Request())
+
+    assert seen == [reach]
+
+
+@pytest.mark.parametrize("scopes", [{"probe:append"}, {"probe:appends"}, {"other:own"}, {":own"}])
+async def test_a_form_that_the_contract_does_not_let_in_opens_nothing(scopes: set[str]) -> None:
+    """W7: and the refusal says what the key carries instead, if it is less."""
+    servicer = ProbeServicer()
+    who = Caller("space-a", "writer", frozenset(scopes), "AGENT")
+    async with serving([registration(servicer)]) as live:
+        failure = await failure_of(Stub(live.channel(who)).collect(iter([Request()])))
+
+    assert failure.reason == "ERROR_REASON_PERMISSION_MISSING"
+    assert failure.metadata == {"permission": "probe:write"}
+    assert ("but only probe:append" in failure.message) == ("probe:append" in scopes)
     assert servicer.seen == []
 
 

@@ -22,6 +22,7 @@ WOULD = {
     type_pb2.CLAIM_ACTION_DECLARE: "declare a relation over",
     type_pb2.CLAIM_ACTION_RESOLVE: "resolve a conflict against",
     type_pb2.CLAIM_ACTION_CONFIRM: "confirm a conflict with",
+    type_pb2.CLAIM_ACTION_DECIDE: "decide a conflict of",
 }
 
 
@@ -34,7 +35,9 @@ def show_claims(reply: Any) -> None:
     """Print what a write claims, if anything, and whom to ask."""
     for each in reply.claims[:MOST_NAMED]:
         said = f"Claim {each.number}: would {WOULD[each.action]} {each.item_id} of {each.owner}'s"
-        show(text(f"{said}; ask its owner: concord claim accept {each.number}", "yellow"))
+        own = each.owner == each.claimant
+        whom = "accept it with a key that may write" if own else "ask its owner"
+        show(text(f"{said}; {whom}: concord claim accept {each.number}", "yellow"))
     if len(reply.claims) > MOST_NAMED:
         show(text(f"And {len(reply.claims) - MOST_NAMED:,} claims more: concord claims", "yellow"))
 

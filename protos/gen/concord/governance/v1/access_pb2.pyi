@@ -40,6 +40,12 @@ class _KeyScopeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_KeyScope.Val
     """The space's keys, its enrolment, and its search index."""
     KEY_SCOPE_OPERATOR: _KeyScope.ValueType  # 5
     """Spaces, and the keys of all of them; on keys of `concord:system` alone."""
+    KEY_SCOPE_APPEND: _KeyScope.ValueType  # 6
+    """Adds what WRITE may add, and proposes. What would change any item that is there, its own too, is recorded
+    as a claim, or refused.
+    """
+    KEY_SCOPE_OWN: _KeyScope.ValueType  # 7
+    """As APPEND, and changes items of which its principal wrote every revision."""
 
 class KeyScope(_KeyScope, metaclass=_KeyScopeEnumTypeWrapper):
     """What a key allows in its space."""
@@ -56,6 +62,12 @@ KEY_SCOPE_ADMIN: KeyScope.ValueType  # 4
 """The space's keys, its enrolment, and its search index."""
 KEY_SCOPE_OPERATOR: KeyScope.ValueType  # 5
 """Spaces, and the keys of all of them; on keys of `concord:system` alone."""
+KEY_SCOPE_APPEND: KeyScope.ValueType  # 6
+"""Adds what WRITE may add, and proposes. What would change any item that is there, its own too, is recorded
+as a claim, or refused.
+"""
+KEY_SCOPE_OWN: KeyScope.ValueType  # 7
+"""As APPEND, and changes items of which its principal wrote every revision."""
 Global___KeyScope: _TypeAlias = KeyScope  # noqa: Y015
 
 class _KeyStatus:

@@ -86,6 +86,36 @@ PRESET_LABEL: Preset.ValueType  # 10
 """A label such as a tag: if it is stated, more than white space."""
 Global___Preset: _TypeAlias = Preset  # noqa: Y015
 
+class _Lesser:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _LesserEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Lesser.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    LESSER_UNSPECIFIED: _Lesser.ValueType  # 0
+    """Nothing: the whole permission is needed."""
+    LESSER_ADDS: _Lesser.ValueType  # 1
+    """Both forms: it adds. What would change by it is a claim where the reply can say so."""
+    LESSER_CHANGES: _Lesser.ValueType  # 2
+    """Both forms: it changes what is there, which is a claim but on an item of its own with the form ":own"."""
+    LESSER_OWN: _Lesser.ValueType  # 3
+    """The form ":own" alone: it changes what is there, no claim can be made of it, and what is not its own is refused."""
+
+class Lesser(_Lesser, metaclass=_LesserEnumTypeWrapper):
+    """What a lesser form of a permission lets its holder do with a method. The answer to more is a claim, or
+    PERMISSION_DENIED.
+    """
+
+LESSER_UNSPECIFIED: Lesser.ValueType  # 0
+"""Nothing: the whole permission is needed."""
+LESSER_ADDS: Lesser.ValueType  # 1
+"""Both forms: it adds. What would change by it is a claim where the reply can say so."""
+LESSER_CHANGES: Lesser.ValueType  # 2
+"""Both forms: it changes what is there, which is a claim but on an item of its own with the form ":own"."""
+LESSER_OWN: Lesser.ValueType  # 3
+"""The form ":own" alone: it changes what is there, no claim can be made of it, and what is not its own is refused."""
+Global___Lesser: _TypeAlias = Lesser  # noqa: Y015
+
 @_typing.final
 class FieldRules(_message.Message):
     """Rules of one field. Absent rules do not apply."""
@@ -371,16 +401,23 @@ class MethodRules(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PERMISSION_FIELD_NUMBER: _builtins.int
+    LESSER_FIELD_NUMBER: _builtins.int
     permission: _builtins.str
     """The scope that the caller's token must carry, e.g. "graph:write"."""
+    lesser: Global___Lesser.ValueType
+    """What a token may do that carries a lesser form of a permission ":write" instead: "memory:append" in place of
+    "memory:write" lets it add and change no item that is there, "memory:own" also change items of which its
+    principal wrote every revision. Graph decides by the item's revisions. Unspecified = neither is let in.
+    """
     def __init__(
         self,
         *,
         permission: _builtins.str = ...,
+        lesser: Global___Lesser.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["permission", b"permission"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["lesser", b"lesser", "permission", b"permission"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -497,6 +497,8 @@ class _ClaimActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ClaimActi
     """A conflict would be resolved so that it gives way."""
     CLAIM_ACTION_CONFIRM: _ClaimAction.ValueType  # 12
     """A conflict would be confirmed at it."""
+    CLAIM_ACTION_DECIDE: _ClaimAction.ValueType  # 13
+    """A conflict that it is a side of would be decided otherwise: dismissed, excepted, reclassified or reopened."""
 
 class ClaimAction(_ClaimAction, metaclass=_ClaimActionEnumTypeWrapper):
     """What a claim would do to its item."""
@@ -527,6 +529,8 @@ CLAIM_ACTION_RESOLVE: ClaimAction.ValueType  # 11
 """A conflict would be resolved so that it gives way."""
 CLAIM_ACTION_CONFIRM: ClaimAction.ValueType  # 12
 """A conflict would be confirmed at it."""
+CLAIM_ACTION_DECIDE: ClaimAction.ValueType  # 13
+"""A conflict that it is a side of would be decided otherwise: dismissed, excepted, reclassified or reopened."""
 Global___ClaimAction: _TypeAlias = ClaimAction  # noqa: Y015
 
 class _ClaimState:

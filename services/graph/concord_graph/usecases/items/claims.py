@@ -7,8 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from concord_graph.domain.claims import OF_EDGES, Claim, ClaimState, claim_of
-from concord_graph.domain.errors import FieldInvalid, ItemNotFound, ItemState, StandsAbove
-from concord_graph.domain.items import FOREVER, Entry, Instant, ItemKind
+from concord_graph.domain.errors import (
+    FieldInvalid,
+    ItemNotFound,
+    ItemState,
+    StandsAbove,
+)
+from concord_graph.domain.items import FOREVER, Entry, Instant, Item, ItemKind
+from concord_graph.domain.reach import BeyondReach, Reach
 from concord_graph.ports import ClaimsSettled, EntryFilter, Reads
 from concord_graph.usecases.items.lineage import refuse_descent
 from concord_graph.usecases.write import claims_at
@@ -92,13 +98,23 @@ async def _demand_settler(
     own = claim.claimant == writer.author.principal
     is_owner = claim.owner == writer.author.principal
     stands = governs and writer.standing.rank >= claim.rank and not own
-    if own if state == ClaimState.WITHDRAWN else (is_owner or stands):
-        return
     tx, item_id = writer.tx, claim.item.id
     item = (await tx.items([item_id])).get(item_id) or await tx.node(item_id)
+    if own if state == ClaimState.WITHDRAWN else (is_owner or stands):
+        if state != ClaimState.WITHDRAWN:
+            await _demand_reach(writer, claim, item)
+        return
     if item is None:
         raise ItemState("what the claim is about is gone")
     raise StandsAbove(item, claim.action, item)
+
+
+async def _demand_reach(writer: Writer, claim: Claim, item: Item | None) -> None:
+    """Refuse who may settle a claim, but with a key that may not change what it is about (W7)."""
+    if writer.author.reach is Reach.ALL:
+        return
+    if item is None or await writer.standing.is_out_of_reach(item):
+        raise BeyondReach(claim.item.id)
 
 
 async def _do(

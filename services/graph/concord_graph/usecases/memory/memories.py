@@ -8,7 +8,6 @@ from typing import Any
 
 from concord_concepts.triggers import TriggerMalformed, trigger
 
-from concord_graph.domain.claims import harms
 from concord_graph.domain.digests import content_digest
 from concord_graph.domain.drafts import DRAFTED, MemoryDraft, Patch, check_interval
 from concord_graph.domain.errors import (
@@ -53,10 +52,10 @@ from concord_graph.ports import (
 )
 from concord_graph.usecases.items.lineage import sync_links
 from concord_graph.usecases.memory.facts import keep_facts, make_edges, settle
-from concord_graph.usecases.memory.repeats import is_keyed, repeated
+from concord_graph.usecases.memory.repeats import confirmed_by, is_keyed, repeated
 from concord_graph.usecases.memory.whose_words import in_own_words, reworded, words_origin
 from concord_graph.usecases.write.commands import BatchRefused, ItemRefused
-from concord_graph.usecases.write.writer import Writer, existing, ref, written
+from concord_graph.usecases.write.writer import Writer, claimed_as, existing, ref, written
 
 
 class Memories:
@@ -131,7 +130,8 @@ class Memories:
             check_turn_unchanged(stored, memory)
             await writer.demand_allowed(stored, memory)
             return await self._beside(writer, stored, memory)
-        return written(stored, await self.replace(writer, stored, memory))
+        with claimed_as(stored):
+            return written(stored, await self.replace(writer, stored, memory))
 
     async def _beside(
         self, writer: Writer, stored: Memory, memory: Memory, *, extracted: bool = False
@@ -166,7 +166,7 @@ class Memories:
 
         `own`: the words are the writer's own, too.
         """
-        confirmed = _confirmed(known, draft)
+        confirmed = confirmed_by(known, draft)
         if own:
             confirmed = in_own_words(confirmed, writer.author.origin)
         if confirmed == known or not await writer.standing.may(known):
@@ -193,7 +193,8 @@ class Memories:
         _demand_unerased(stored)
         if not stored.deleted:
             raise ItemState("this memory is not forgotten", memory_id)
-        back = await self._put(writer, stored, replace(stored, deleted=False))
+        with claimed_as(stored):
+            back = await self._put(writer, stored, replace(stored, deleted=False))
         return written(stored, back)
 
     async def append(self, writer: Writer, drafts: Sequence[MemoryDraft]) -> TurnsAppended:
@@ -236,7 +237,7 @@ class Memories:
         if not update_existing:
             await _refuse_other_words(writer, known, drafted)
         await writer.demand_allowed(known, drafted)
-        if harms(known, drafted) and not await writer.standing.may(known):
+        if writer.standing.changes(known, drafted) and not await writer.standing.may(known):
             return await self._beside(writer, known, drafted, extracted=extracted)
         drafted = await reworded(writer, known, drafted, extracted=extracted)
         return written(known, await self.replace(writer, known, drafted, extracted=extracted))
@@ -288,6 +289,8 @@ class Memories:
         if _stating(before) == _stating(after):
             return await writer.put(before, after)
         await writer.demand_allowed(before, after)
+        if before is not None:
+            await writer.demand_unharmed(before, after)
         _check_extracted(after)
         async with writer.together():  # announces the changed items after both writes
             edges = await make_edges(writer, before, after)
@@ -359,16 +362,6 @@ async def _refuse_other_words(writer: Writer, known: Memory, drafted: Memory) ->
 def _voice(writer: Writer, text: Memory | MemoryDraft, *, extracted: bool) -> Voice:
     """Return who speaks in a content that this writer writes."""
     return Voice.STORED if extracted else voice_of(text.memory_kind, writer.author.origin)
-
-
-def _confirmed(known: Memory, draft: MemoryDraft) -> Memory:
-    """Return a memory, with its extracted facts as facts that a draft of the same words states."""
-    stated = {fact.triple for fact in draft.facts if not fact.extracted}
-    facts = (
-        replace(fact, extracted=fact.extracted and fact.triple not in stated)
-        for fact in known.facts
-    )
-    return replace(known, facts=tuple(facts))
 
 
 def _check_extracted(memory: Memory) -> None:

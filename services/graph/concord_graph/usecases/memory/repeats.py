@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from concord_graph.domain.digests import content_digest
 from concord_graph.domain.drafts import MemoryDraft
@@ -42,6 +43,16 @@ async def repeated(writer: Writer, draft: MemoryDraft) -> Memory | None:
         if kept is not None:
             return kept
     return None
+
+
+def confirmed_by(known: Memory, draft: MemoryDraft) -> Memory:
+    """Return a memory, with its extracted facts as facts that a draft of the same words states."""
+    stated = {fact.triple for fact in draft.facts if not fact.extracted}
+    facts = (
+        replace(fact, extracted=fact.extracted and fact.triple not in stated)
+        for fact in known.facts
+    )
+    return replace(known, facts=tuple(facts))
 
 
 def is_keyed(draft: MemoryDraft) -> bool:

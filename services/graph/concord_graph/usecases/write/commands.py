@@ -30,6 +30,7 @@ from concord_graph.domain.errors import (
 )
 from concord_graph.domain.items import DeclaredRelation, Entry, Instant, Item, ItemKind
 from concord_graph.domain.protection import is_constitutive
+from concord_graph.domain.reach import BeyondReach, Reach
 from concord_graph.domain.relevance import Access
 from concord_graph.domain.supersession import Supersession
 from concord_graph.ports import (
@@ -193,7 +194,9 @@ class Commands:
             except StandsAbove as above:
                 asked = whole() if whole is not None else ""
                 if not asked or len(asked) > MOST_CLAIMED:
-                    raise
+                    if author.reach is Reach.ALL:
+                        raise
+                    raise BeyondReach(above.item_id) from above
                 instead = partial(claim_whole, above=above, request=asked)
                 claiming = partial(transaction, doing=instead)
                 done = await self._store.write(space, claiming, author=author)

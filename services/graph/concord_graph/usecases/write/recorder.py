@@ -83,8 +83,11 @@ class Recorder(Guard):
         *,
         needs_consent: bool = False,
         deleted: bool = False,
+        follows: bool = False,
     ) -> Entry:
         """Write the next revision of a conflict, or a new one; `demand_decidable` comes first.
+
+        `follows`: it follows from a write on the author's own item, so its standing is not asked.
 
         Conflicts are numbered, and listed, by the changes that made them.
         """
@@ -94,7 +97,7 @@ class Recorder(Guard):
         if entry is None:
             rank = await self.tx.head_seq() + 1
             entry = Entry(self.tx.new_id(), ItemKind.CONFLICT, {}, rank=rank)
-        if not self.is_granted:
+        if not (self.is_granted or follows):
             await self.standing.demand_decidable(before, conflict)
         conflict = replace(conflict, consented=needs_consent)
         after = replace(to_entry(conflict, entry), deleted=deleted)
@@ -117,7 +120,12 @@ class Recorder(Guard):
         """Write an entry, which protection does not restrict and no supersession depends on.
 
         Each entry gets a record time of its own, since lists of entries are sorted by time.
+
+        Raises:
+            BeyondReach: it is there, and out of the reach of the author's key.
         """
+        if before is not None:
+            await self.standing.demand_in_reach(before)
         self.tx.step()
         return await self._record(before, after)
 

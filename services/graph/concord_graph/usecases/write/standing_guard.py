@@ -30,6 +30,7 @@ from concord_graph.domain.items import (
     Relation,
     is_erased,
 )
+from concord_graph.domain.reach import BeyondReach, Reach
 from concord_graph.domain.succession import former_values, next_values
 from concord_graph.ports import (
     Author,
@@ -81,7 +82,25 @@ class StandingGuard(Stands):
 
     async def may(self, item: Item | DeclaredRelation) -> bool:
         """Return whether the author may do as it likes with an item."""
-        return item.id in self._made or not await self._stands_above(await self.stand(item))
+        return item.id in self._made or not await self._is_kept(item, await self.stand(item))
+
+    async def _is_kept(self, item: Item | DeclaredRelation, stand: Stand) -> bool:
+        """Return whether an item stands above the author, or is out of its key's reach."""
+        return await self._stands_above(stand) or await self.is_out_of_reach(item)
+
+    def changes(self, before: Item, after: Item) -> bool:
+        """Return whether a write is more to an item than what anybody may do to it: of a key with
+        less reach than all, whatever it changes."""
+        return harms(before, after) or (self._author.reach is not Reach.ALL and before != after)
+
+    async def demand_in_reach(self, entry: Entry) -> None:
+        """Refuse a key with less reach than all to change an entry.
+
+        Raises:
+            BeyondReach: it is not its own.
+        """
+        if await self.is_out_of_reach(entry):
+            raise BeyondReach(entry.id)
 
     async def _stands_above(self, stand: Stand) -> bool:
         if self._author.principal in stand.principals or stand.rank < self.rank:
@@ -131,7 +150,7 @@ class StandingGuard(Stands):
             action=harm.action,
             claimant=harm.claimant or self._author.principal,
             claimant_kind=harm.claimant_kind or self._author.kind,
-            owner=min(harm.stand.principals),
+            owner=self._owner(harm.stand),
             rank=harm.stand.rank,
             by=by,
             edge_id=edge_id,
@@ -145,11 +164,16 @@ class StandingGuard(Stands):
             action=ClaimAction(above.action),
             claimant=self._author.principal,
             claimant_kind=self._author.kind,
-            owner=min(stand.principals),
+            owner=self._owner(stand),
             rank=stand.rank,
             method=self._author.method,
             request=request,
         )
+
+    def _owner(self, stand: Stand) -> str:
+        """Return one of those by whom an item stands: another one than the author, if there is."""
+        others = stand.principals - {self._author.principal}
+        return min(others or stand.principals, default="")
 
     async def demand_unharmed(self, before: Item, after: Item) -> None:
         """Refuse a change of an item that stands above the author, unless it only adds to it.
@@ -157,7 +181,7 @@ class StandingGuard(Stands):
         Raises:
             StandsAbove: it changes the item, or what is said about a node by its name.
         """
-        if not harms(before, after):
+        if not self.changes(before, after):
             return
         if not await self.may(before):
             raise StandsAbove(before, action_of(before, after), before)
@@ -179,12 +203,18 @@ class StandingGuard(Stands):
             return []
         return await self._row(edge)
 
+    async def only_claims(self, edge: Edge, unclaimed: Edge) -> bool:
+        """Return whether a claimed edge that the author states again goes on to do nothing."""
+        if edge.relation == Relation.CONTRADICTS and await self._contradicts_above(edge):
+            return True
+        return bool(await self.harmed_by(edge, unclaimed)) or await self.is_out_of_reach(edge)
+
     async def _lineage(self, edge: Edge) -> list[Harm]:
         older = await self._item(edge.target.id)
-        if older is None or older.deleted or older.id in self._made:
-            return []  # a ghost, or gone
+        if older is None or is_erased(older) or older.id in self._made:
+            return []  # a ghost, or gone for good: what is forgotten may come back
         stand = await self.stand(older)
-        if not await self._stands_above(stand):
+        if not await self._is_kept(older, stand):
             return []
         by = Target(edge.source.id, edge.source.kind)
         return [Harm(_target(older), LINEAGE[edge.relation], stand, by)]
@@ -210,7 +240,7 @@ class StandingGuard(Stands):
 
     async def _follows(self, former: Edge, edge: Edge) -> Harm | None:
         stand = await self.stand(former)
-        if former.id in self._made or not await self._stands_above(stand):
+        if former.id in self._made or not await self._is_kept(former, stand):
             return None
         said = await self._said_by(former, stand)
         return Harm(said, ClaimAction.FOLLOW, stand, _target(edge))
@@ -229,6 +259,8 @@ class StandingGuard(Stands):
         """
         if edge.deleted or edge.is_lineage or edge.ends_none or not await self._is_value(edge):
             return []
+        if self._author.reach is not Reach.ALL:
+            return []  # it takes nothing back that is there
         ((_, _, later),) = await Rows(self._tx).around([edge], all_=False)
         found: list[tuple[Edge, Harm]] = []
         left = [each for each in later if each.id != edge.id]
@@ -261,7 +293,7 @@ class StandingGuard(Stands):
 
     async def demand_decidable(self, before: Entry | None, after: Conflict) -> None:
         """Refuse a decision by which a side that stands above the author gives way, or is held to
-        contradict another.
+        contradict another; of a key with less reach than all, any about a side out of it.
 
         Raises:
             StandsAbove: it does.
@@ -272,7 +304,9 @@ class StandingGuard(Stands):
         if resolution is not None and (known is None or known.resolution != resolution):
             action, sides = ClaimAction.RESOLVE, (resolution.superseded_id, "")
         elif not after.is_asserted or (known is not None and known.is_asserted):
-            return
+            action, sides = ClaimAction.DECIDE, ("", "")
+        if before is not None and await self.is_out_of_reach(before):
+            sides = after.pair
         for side in filter(None, sides):
             item = await self._item(side)
             if item is not None and not item.deleted and not await self.may(item):

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from concord_graph.domain.claims import Rank, Stand, rank_of
-from concord_graph.domain.items import DeclaredRelation, Edge, Item, Memory, MemoryOrigin
+from concord_graph.domain.items import DeclaredRelation, Edge, Item, Memory, MemoryOrigin, Record
+from concord_graph.domain.reach import Reach
 from concord_graph.ports import Author, Change, ChangeType, OperationFilter, Writes
 
 APPLY = "ApplyGovernedChange"
@@ -54,6 +55,29 @@ class Stands:
         ids = [each for each, _ in await self._tx.stating([edge.id], limit=MOST_STATING)]
         found = await self._tx.items(ids) if ids else {}
         return [memory for memory in found.values() if isinstance(memory, Memory)]
+
+    async def is_out_of_reach(self, item: Record) -> bool:
+        """Return whether the author's key may not change an item (W7): any that was there before,
+        or any with a revision of another principal. An edge of facts has those of the memories that
+        state it, too; without any it is nobody's."""
+        if self._author.reach is Reach.ALL or item.id in self._made:
+            return False
+        stating = await self.stating(item) if isinstance(item, Edge) else []
+        if isinstance(item, Edge) and item.is_of_facts and item.deleted and not stating:
+            return False
+        if self._author.reach is Reach.NONE or len(stating) == MOST_STATING:
+            return True
+        return not all([await self._wrote_alone(each) for each in (item, *stating)])
+
+    async def _wrote_alone(self, item: Record) -> bool:
+        """Return whether the author's principal made all revisions of an item."""
+        filter_ = OperationFilter(item_id=item.id, types=(*WROTE, ChangeType.DELETED))
+        beyond: int | None = None
+        while page := await self._tx.operations(filter_, beyond, MOST_AUTHORS):
+            if any(each.author.principal != self._author.principal for each in page):
+                return False
+            beyond = page[-1].seq
+        return beyond is not None
 
     async def _written_by(self, item: Item | DeclaredRelation) -> Stand:
         if item.id in self._made:

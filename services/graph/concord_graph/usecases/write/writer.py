@@ -6,8 +6,8 @@ supersession changed with it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -75,6 +75,15 @@ class Writer(Recorder):
         await self._follow(before, item)
         return item
 
+    async def demand_unharmed(self, before: Item, after: Item) -> None:
+        """Refuse a change that standing forbids, before other writes prepare it.
+
+        Raises:
+            StandsAbove: as `put` does.
+        """
+        if not self.is_granted:
+            await self.standing.demand_unharmed(before, after)
+
     async def _take_back(self, lower: Edge, harm: Harm) -> None:
         """Make an edge that is there one that only claims."""
         await self.put(lower, replace(lower, claimed=True), follows=True)
@@ -94,7 +103,7 @@ class Writer(Recorder):
         """Return a claimed edge that the author states, too: if the author may, it claims no more,
         and its claims are accepted."""
         unclaimed = replace(edge, claimed=False)
-        if not edge.claimed or await self.standing.harmed_by(edge, unclaimed):
+        if not edge.claimed or await self.standing.only_claims(edge, unclaimed):
             return edge
         for entry in filter(claims_at.is_open, await claims_at.of_edge(self.tx, edge)):
             await self.settle_claim(entry, ClaimState.ACCEPTED)
@@ -111,7 +120,7 @@ class Writer(Recorder):
             for entry, state in await claims_at.ended_by(self.tx, item):
                 await self.settle_claim(entry, state)
             for entry, ended in await conflicts.ended_by(self.tx, item, self.author.principal):
-                await self.put_conflict(entry, ended)
+                await self.put_conflict(entry, ended, follows=True)
         if isinstance(item, (Edge, Memory)) and item.erase_time:
             for entry in await conflicts.with_words(self.tx, item):
                 erased = await self._record(entry, erased_entry(entry, item.erase_time))
@@ -185,6 +194,16 @@ class Writer(Recorder):
             self._owed |= changed
             return
         await self.tx.announce(changed, self.author)
+
+
+@contextmanager
+def claimed_as(named: Record) -> Iterator[None]:
+    """Let a claim's reply show what the caller named, whatever of it stands above."""
+    try:
+        yield
+    except StandsAbove as above:
+        above.named = named
+        raise
 
 
 def existing(item: FoundT | None, item_id: str) -> FoundT:

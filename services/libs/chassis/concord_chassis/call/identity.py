@@ -4,6 +4,7 @@ A service takes the caller from no other header than the token's. So a test can 
 without a gateway, with a token that it mints.
 """
 
+import enum
 import hashlib
 import re
 import time
@@ -39,6 +40,14 @@ Claims = Mapping[str, frozenset[str]]
 _CALLER: ContextVar["Caller"] = ContextVar("concord_caller")
 
 
+class Reach(enum.Enum):
+    """What of the items that are there a call may change: all, its principal's own, or none."""
+
+    ALL = "write"
+    OWN = "own"
+    NONE = "append"
+
+
 @dataclass(frozen=True)
 class Caller:
     """The caller: a principal, its space, and the scopes of its credential.
@@ -46,7 +55,8 @@ class Caller:
     `kind` is AGENT, HUMAN or SYSTEM. `space` is empty only for a SYSTEM that belongs to no space.
     `issuer` is the name of the token's signer: empty for a caller without a verified token, and not
     compared. `origin` is the origin of the memories written with the credential: HUMAN, AGENT, TOOL
-    or IMPORT; empty for a credential without one, such as a service's own.
+    or IMPORT; empty for a credential without one, such as a service's own. `reach` is what the
+    permission that let the call in says, and not compared.
     """
 
     space: str
@@ -55,6 +65,7 @@ class Caller:
     kind: str
     issuer: str = field(default="", compare=False)
     origin: str = ""
+    reach: Reach = field(default=Reach.ALL, compare=False)
 
 
 def caller() -> Caller:
@@ -253,12 +264,22 @@ def invalid_credential(message: str = "The credential does not verify.") -> Fail
     return _refused("ERROR_REASON_CREDENTIAL_INVALID", message)
 
 
-def not_permitted(permission: str) -> Failure:
-    """Returns the failure (PERMISSION_DENIED) of a call whose credential lacks `permission`."""
+def lesser(permission: str, reach: Reach) -> str:
+    """Returns the form of a permission ":write" that reaches no further: "memory:own"."""
+    return f"{permission.partition(':')[0]}:{reach.value}"
+
+
+def not_permitted(permission: str, scopes: Collection[str] = ()) -> Failure:
+    """Returns the failure (PERMISSION_DENIED) of a call whose credential lacks `permission`.
+
+    `scopes`: what it carries; if a lesser form is among them, the failure says so.
+    """
+    less = next((each for reach in Reach if (each := lesser(permission, reach)) in scopes), "")
+    held = f", but only {less}: ask somebody whose key may write" if less else ""
     return Failure(
         grpc.StatusCode.PERMISSION_DENIED,
         "ERROR_REASON_PERMISSION_MISSING",
-        f"The credential does not carry {permission}.",
+        f"The credential does not carry {permission}{held}.",
         metadata={"permission": permission},
     )
 

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Never, cast
 
 import grpc
@@ -283,11 +284,12 @@ def authenticated(
         async def step(call: Call) -> bytes | None:
             caller = verifier.verify(_bearer(call.metadata.get("authorization")))
             call.caller = caller
-            identity.enter(caller)
-            if permission not in caller.scopes:
+            reach = method.reach(caller.scopes)
+            identity.enter(replace(caller, reach=reach) if reach else caller)
+            if reach is None:
                 if record is not None:
                     await record(method.name, _well_formed(reader, call.request))
-                raise identity.not_permitted(permission)
+                raise identity.not_permitted(permission, caller.scopes)
             return await then(call)
 
         return step

@@ -45,7 +45,8 @@ def create(
     scopes: Annotated[
         str,
         typer.Option(
-            help="What it may do, comma-separated: read, write, govern, admin (keys, enrolment and "
+            help="What it may do, comma-separated: read, write, append (add; a change is a claim), "
+            "own (append, and change one's own), govern, admin (keys, enrolment and "
             "index of its space), operator (spaces; in the space concord:system alone)."
         ),
     ] = "",

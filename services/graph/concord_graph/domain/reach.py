@@ -1,0 +1,26 @@
+"""How far the key of a write's author reaches (W7; decision 0116)."""
+
+import enum
+
+from concord_graph.domain.errors import AboutItem
+
+
+class Reach(enum.Enum):
+    """What of the items that are there an author may change, as its key says (W7)."""
+
+    ALL = enum.auto()
+    OWN = enum.auto()
+    """Those of which its principal wrote every revision."""
+    NONE = enum.auto()
+
+
+class BeyondReach(AboutItem):
+    """A key would change what it may not, and no claim can be made of it."""
+
+    code = "PERMISSION_DENIED"
+    reason = "ERROR_REASON_PERMISSION_MISSING"
+    why = "the key may not change this, nor claim to: ask somebody whose key may write"
+
+    def __init__(self, item_id: str) -> None:
+        super().__init__(item_id)
+        self.metadata = {**self.metadata, "permission": "memory:write"}
