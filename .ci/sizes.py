@@ -275,7 +275,7 @@ FILES = {
     "tests/bench/findings/worlds": 34,  # a collection of memories and its gold
     "tests/bench": 68,  # a module a figure that `make bench` prints
     "tests/contract/cases": 45,  # a module a noun of the contracts, and what they are made from
-    "tests/e2e": 82,  # a module a promise that takes several services
+    "tests/e2e": 83,  # a module a promise that takes several services
 }
 
 

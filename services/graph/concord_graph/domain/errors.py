@@ -30,7 +30,7 @@ class GraphError(Exception):
         super().__init__(why or self.why)
 
 
-class AboutItem(GraphError):
+class _AboutItem(GraphError):
     """A refusal whose caller is told the item, unless `item_id` is empty."""
 
     def __init__(self, item_id: str, why: str = "") -> None:
@@ -91,7 +91,7 @@ class MaskInvalid(FieldInvalid):
     reason = "ERROR_REASON_UPDATE_MASK_INVALID"
 
 
-class ItemNotFound(AboutItem):
+class ItemNotFound(_AboutItem):
     """No live item of that id in the caller's space."""
 
     code = "NOT_FOUND"
@@ -99,7 +99,7 @@ class ItemNotFound(AboutItem):
     why = "no such item"
 
 
-class ItemExists(AboutItem):
+class ItemExists(_AboutItem):
     """An item with this id, name or key exists with other content."""
 
     code = "ALREADY_EXISTS"
@@ -109,7 +109,7 @@ class ItemExists(AboutItem):
         super().__init__(item_id, f"an item with this {what} exists with other content")
 
 
-class EtagMismatch(AboutItem):
+class EtagMismatch(_AboutItem):
     """The item changed since it was read."""
 
     code = "ABORTED"
@@ -128,7 +128,7 @@ class RequestIdReused(GraphError):
         self.metadata = {"request_id": request_id}
 
 
-class LineageCycle(AboutItem):
+class LineageCycle(_AboutItem):
     """The lineage would make an item its own ancestor."""
 
     reason = "ERROR_REASON_LINEAGE_CYCLE"
@@ -155,7 +155,7 @@ class ItemState(GraphError):
         self.item_id = item_id
 
 
-class TurnAppendOnly(AboutItem):
+class TurnAppendOnly(_AboutItem):
     """The change would reword a turn, or make a turn of another memory or the other way round."""
 
     reason = "ERROR_REASON_TURN_APPEND_ONLY"
@@ -213,7 +213,7 @@ class TooManyAffected(GraphError):
         self.metadata = {"limit": str(limit)}
 
 
-class StandsAbove(AboutItem):
+class StandsAbove(_AboutItem):
     """A write would change, or take out of default reads, what a higher principal said (W9).
 
     `target`: the item. `action`: what it would do, a `domain.claims.ClaimAction`. `named`: the
@@ -240,7 +240,7 @@ class SpaceDeleted(GraphError):
         self.metadata = {"space": space}
 
 
-class ItemErased(AboutItem):
+class ItemErased(_AboutItem):
     """The item's content was erased for good; its id is not used again."""
 
     reason = "ERROR_REASON_ITEM_ERASED"
@@ -255,7 +255,7 @@ class ConfirmerUnknown(GraphError):
     why = "this erasure does not wait for the caller's confirmation"
 
 
-class ConstitutiveProtected(AboutItem):
+class ConstitutiveProtected(_AboutItem):
     """The change creates, changes, hides or removes something constitutive without a grant."""
 
     reason = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
@@ -264,7 +264,7 @@ class ConstitutiveProtected(AboutItem):
         super().__init__(item_id, f"{why}: this needs the consent of both principals")
 
 
-class SafeguardViolation(AboutItem):
+class SafeguardViolation(_AboutItem):
     """The change touches items that stand for the principals, which no consent allows."""
 
     reason = "ERROR_REASON_SAFEGUARD_VIOLATION"
@@ -334,7 +334,7 @@ class ExportInvalid(GraphError):
         self.metadata = {"line": str(line)}
 
 
-class ItemClash(AboutItem):
+class ItemClash(_AboutItem):
     """The store has another live item at this name, key, place or revision.
 
     Use cases look before they write, and name the other one: to this comes an import that

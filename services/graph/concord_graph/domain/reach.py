@@ -2,7 +2,7 @@
 
 import enum
 
-from concord_graph.domain.errors import AboutItem
+from concord_graph.domain.errors import GraphError
 
 
 class Reach(enum.Enum):
@@ -14,7 +14,7 @@ class Reach(enum.Enum):
     NONE = enum.auto()
 
 
-class BeyondReach(AboutItem):
+class BeyondReach(GraphError):
     """A key would change what it may not, and no claim can be made of it."""
 
     code = "PERMISSION_DENIED"
@@ -22,5 +22,6 @@ class BeyondReach(AboutItem):
     why = "the key may not change this, nor claim to: ask somebody whose key may write"
 
     def __init__(self, item_id: str) -> None:
-        super().__init__(item_id)
-        self.metadata = {**self.metadata, "permission": "memory:write"}
+        super().__init__()
+        self.item_id = item_id
+        self.metadata = {"permission": "memory:write", "item_id": item_id}

@@ -292,3 +292,13 @@ async def test_two_spaces_keep_reach_apart(live: World) -> None:
 
     assert said(await _forget(here, await here.get("m"))) == [("FORGET", "m", "")]
     assert said(await _forget(there, await there.get("m"))) == []
+
+
+async def test_a_request_that_no_claim_keeps_is_refused(live: World) -> None:
+    """W7 W9 More than 65,536 characters of it in base64: with a reason, and nothing is written."""
+    calls, other = key(live, "append"), helper(live)
+    memory = await other.add("It rains.", id="m")
+    memory.properties.update({f"p{number}": "x" * 1_000 for number in range(60)})
+
+    assert await reason(update(calls, memory, "properties")) == MISSING
+    assert await claims(calls) == []

@@ -21,7 +21,10 @@ from graph_world import DAY, Calls, World, fact
 from transfers import export_of
 from walk_of_attacks import ATTACKS, MEMORIES, TRIES, Attack, furnish, seen, tried
 
-KEYS = ("append", "own", "append of the same principal")
+KEYS = (
+    *("append", "own", "append of the same principal"),
+    *("append of a person", "own of a person"),
+)
 
 
 async def _puts(calls: Calls, chance: random.Random) -> Any:
@@ -126,8 +129,10 @@ AT_THE_DOOR = {"RemoveWorkingMemory", "ClearWorkingMemory"}
 
 
 def _key(live: World, name: str) -> Calls:
-    reach, _, same = name.partition(" ")
-    return with_reach(live, reach, principal="helper" if same else "other")
+    reach, _, whose = name.partition(" of ")
+    principal = "helper" if whose == "the same principal" else f"other, {name}"
+    kind = "HUMAN" if whose == "a person" else "AGENT"
+    return with_reach(live, reach, principal=principal, kind=kind)
 
 
 async def _state(calls: Calls) -> tuple[Any, ...]:
@@ -208,3 +213,19 @@ async def test_without_the_guard_it_does(
         if not _kept(before, await _state(writer)):
             return
     pytest.fail(f"no {method} reached anything")
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_no_such_keys_change_it_in_whatever_order(live: World, seed: int) -> None:
+    """W7 W9 All of them at once, who also find what the others added."""
+    writer, chance = helper(live), random.Random(seed)
+    keys = [_key(live, name) for name in KEYS]
+    await _furnish(writer)
+    before = await _state(writer)
+    every: list[Attack] = [each for some in WALK.values() for each in some]
+
+    for _ in range(60):
+        attack = chance.choice(every)
+        await tried(attack, chance.choice(keys), chance)
+        live.clock.pass_(chance.randrange(DAY))
+        assert _kept(before, await _state(writer)), attack.__doc__
