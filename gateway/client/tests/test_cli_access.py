@@ -301,3 +301,36 @@ def test_before_the_genesis_the_owners_key_decides_what_is_descriptive(
     assert "--as agent" in late.stderr
     concord.done("audit", "export", str(tmp_path / "log"), *early)
     assert "The log holds" in concord.done("audit", "verify", str(tmp_path / "log"), *early)
+
+
+def test_keys_that_append_or_change_their_own_say_what_to_ask(
+    concord: CommandLine, running: Spawned, tmp_path: Path
+) -> None:
+    """W7 W9 W4 Of each write that is more: whom to ask, or with which key; nothing is done."""
+    made_space(concord, "reach")
+    here = ("--space", "reach")
+    keys = {
+        scope: concord.reply(
+            access_pb2.CreateKeyResponse,
+            *("key", "create", *here, "--principal", "bot", "--kind", "agent"),
+            *("--scopes", f"read,{scope}"),
+        )
+        for scope in ("append", "own", "write")
+    }
+    appends, owns, writes = (holding(running, tmp_path, key.secret) for key in keys.values())
+    concord.done("add", "The lock is open.", "--id", "lock", *here)
+    appends.done("add", "The lock is shut.", "--id", "mine")
+
+    said = appends.done("forget", "mine")
+    number = said.partition(":")[0].removeprefix("Claim ")
+    assert f"accept it with a key that may write: concord claim accept {number}" in said
+    for calls in (appends, owns):
+        assert "would forget lock of reach-owner's; ask its owner" in calls.done("forget", "lock")
+    refused = appends("claim", "accept", number).stderr
+    assert refused.startswith("ERROR_REASON_PERMISSION_MISSING")
+    assert "but only memory:append: ask somebody whose key may write" in refused
+    assert "Updated mine" in owns.done("update", "mine", "--content", "The lock is ajar.")
+    assert "mine" in writes.done("list")
+    listed = concord.done("key", "list", *here)
+    assert "read, append" in listed
+    assert "read, own" in listed

@@ -384,8 +384,9 @@ ATTACKS: Mapping[str, Sequence[Attack]] = {
 
 
 async def tried(attack: Attack, calls: Calls, chance: random.Random) -> Any:
-    """Try an attack; None for whatever refusal."""
+    """Try an attack; None for whatever refusal, which is no bug of graph's."""
     try:
         return await attack(calls, chance)
-    except grpc.aio.AioRpcError:
+    except grpc.aio.AioRpcError as error:
+        assert error.code() not in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}, error
         return None
