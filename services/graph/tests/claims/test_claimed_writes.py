@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from claim_world import action_name, ada, add, claims, helper, said, update
+from claim_world import action_name, ada, add, claims, helper, said, tool, update
 from concord.graph.v1 import conflict_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -276,6 +276,27 @@ async def test_a_contradiction_of_a_person_moves_nothing(live: World, by_link: b
     assert reply.conflict.state == conflict_pb2.CONFLICT_STATE_POTENTIAL
     confirm.request_id = "2"
     assert said(await person.conflict.ReviewConflict(confirm)) == []
+
+
+async def test_a_tools_dismissal_of_what_an_agent_said_claims(live: World) -> None:
+    """W9 D5 The agent's CONTRADICTS stands above the tool: the reply shows the conflict as it is."""
+    person, agent = ada(live), helper(live)
+    await person.add("I drink tea.", id="tea")
+    await agent.add("She drinks no tea.", id="no-tea")
+    edge = (await agent.relate(type_pb2.LINEAGE_RELATION_CONTRADICTS, "no-tea", "tea")).edge
+    listed = await person.conflict.ListConflicts(conflict_pb2.ListConflictsRequest())
+    (conflict,) = listed.conflicts
+    dismiss = conflict_pb2.ReviewConflictRequest(
+        request_id="1",
+        conflict_id=conflict.id,
+        etag=conflict.etag,
+        decision=conflict_pb2.REVIEW_DECISION_DISMISS,
+    )
+
+    reply = await tool(live).conflict.ReviewConflict(dismiss)
+
+    assert said(reply) == [("DELETE", edge.id, "")]
+    assert (reply.conflict.id, reply.conflict.state) == (conflict.id, conflict.state)
 
 
 async def test_a_stale_etag_is_still_refused(live: World) -> None:

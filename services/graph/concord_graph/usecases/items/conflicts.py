@@ -29,7 +29,6 @@ from concord_graph.domain.errors import (
     FieldInvalid,
     ItemNotFound,
     ItemState,
-    StandsAbove,
 )
 from concord_graph.domain.items import (
     FOREVER,
@@ -57,7 +56,7 @@ from concord_graph.usecases.items.lineage import add_lineage, contradiction, ref
 from concord_graph.usecases.read import succession
 from concord_graph.usecases.read.conflicts import named_conflict
 from concord_graph.usecases.write.conflicts import CONFLICT_ID, as_before
-from concord_graph.usecases.write.writer import Writer, written
+from concord_graph.usecases.write.writer import Writer, claimed_as, written
 
 MOST_DISMISSED = 500
 """Conflicts that one request dismisses or ends."""
@@ -181,7 +180,8 @@ async def resolve_conflict(
     after = resolved(conflict, asked, stored.revision.number)
     resolution = after.resolution
     if resolution is not None and resolution.superseded_id:
-        stated = await add_lineage(writer, _record_of(stored.id, resolution))
+        with claimed_as(stored):
+            stated = await add_lineage(writer, _record_of(stored.id, resolution))
         resolution = replace(resolution, record_id=stated.ref.id, made_record=stated.is_new)
         after = replace(after, resolution=resolution)
     return written(stored, await writer.put_conflict(stored, after, needs_consent=needs_consent))
@@ -198,11 +198,8 @@ async def reopen_conflict(
     reopened = await _put(writer, stored, after, needs_consent=needs_consent)
     resolution = conflict.resolution
     if conflict.state == ConflictState.RESOLVED and resolution and resolution.made_record:
-        try:
+        with claimed_as(stored):
             record = await _delete(writer, resolution.record_id)
-        except StandsAbove as above:
-            above.named = stored
-            raise
         if record is not None:
             await refuse_linked(writer, record, links)
     return written(stored, reopened)
@@ -343,10 +340,11 @@ async def _put(writer: Writer, stored: Entry, after: Conflict, *, needs_consent:
         before, edge = await contradiction(writer, after)
     after = replace(after, contradicts_id=edge.id if edge else "")
     entry = await writer.put_conflict(stored, after, needs_consent=needs_consent)
-    if edge is not None and edge != before:
-        await writer.put(before, edge)
-    if known.contradicts_id and known.contradicts_id != after.contradicts_id:
-        await _delete(writer, known.contradicts_id)
+    with claimed_as(stored):
+        if edge is not None and edge != before:
+            await writer.put(before, edge)
+        if known.contradicts_id and known.contradicts_id != after.contradicts_id:
+            await _delete(writer, known.contradicts_id)
     return entry
 
 
