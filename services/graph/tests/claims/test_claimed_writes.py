@@ -279,7 +279,7 @@ async def test_a_contradiction_of_a_person_moves_nothing(live: World, by_link: b
 
 
 async def test_a_tools_dismissal_of_what_an_agent_said_claims(live: World) -> None:
-    """W9 D5 The agent's CONTRADICTS stands above the tool: the reply shows the conflict as it is."""
+    """W9 D5 The agent's CONTRADICTS stands above the tool: the reply shows the conflict."""
     person, agent = ada(live), helper(live)
     await person.add("I drink tea.", id="tea")
     await agent.add("She drinks no tea.", id="no-tea")
