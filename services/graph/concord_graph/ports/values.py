@@ -59,6 +59,8 @@ class ServiceRecord(StrEnum):
     ERASURE_PLAN = "erasure_plan"
     ERASURE_RECEIPT = "erasure_receipt"
     CLAIM_SETTINGS = "claim_settings"
+    UNDO_PLAN = "undo_plan"
+    UNDO_SUMMARY = "undo_summary"
 
 
 class ChangeType(IntEnum):
@@ -229,16 +231,24 @@ class OperationFilter:
     """Which operations a list shows; every non-empty part must match.
 
     Without `types`: every mutation and refusal, but no changed supersession and no reads. `since`
-    and `before` are record times (µs), the latter exclusive.
+    and `before` are record times (µs), the latter exclusive. `session_id`: done by the requests
+    that wrote the session's memories and entries; `import_id`: by those that an importer named so.
     """
 
     item_id: str = ""
     item_kinds: tuple[ItemKind, ...] = ()
     principal: str = ""
+    session_id: str = ""
+    import_id: str = ""
     types: tuple[ChangeType, ...] = ()
     since: int | None = None
     before: int | None = None
     oldest_first: bool = False
+
+    @property
+    def imported(self) -> tuple[str, str]:
+        """The least request id of the import, and the one after its greatest."""
+        return f"import-{self.import_id}-", f"import-{self.import_id}."
 
 
 @dataclass(frozen=True, slots=True)

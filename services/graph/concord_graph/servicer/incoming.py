@@ -235,6 +235,8 @@ def operation_filter(request: space_pb2.ListOperationsRequest) -> OperationFilte
         item_id=request.item_id,
         item_kinds=tuple(ItemKind(value) for value in request.item_kinds if value),
         principal=request.principal,
+        session_id=request.session_id,
+        import_id=request.import_id,
         types=tuple(ChangeType(value) for value in request.types if value),
         since=instant(request, "since"),
         before=instant(request, "before"),

@@ -22,6 +22,10 @@ def operations(
     ] = "",
     *,
     principal: Annotated[str, typer.Option(help="Only what this principal did.")] = "",
+    session_id: Annotated[
+        str, typer.Option("--session", help="Only what wrote this session's memories and notes.")
+    ] = "",
+    import_id: Annotated[str, typer.Option("--import", help="Only what this import did.")] = "",
     deed: Annotated[
         list[ChangeType] | None,
         typer.Option("--type", case_sensitive=False, help="Only these; may be repeated."),
@@ -40,6 +44,8 @@ def operations(
     request = ListOperationsRequest(
         item_id=item,
         principal=principal,
+        session_id=session_id,
+        import_id=import_id,
         types=[each.value_of() for each in deed or ()],
         since=instant(since),
         before=instant(before),
