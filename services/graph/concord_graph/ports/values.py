@@ -147,6 +147,7 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     `names` holds the names of an edge's end nodes by id, `sources` the ids of the live memories
     that state it, at most 100, `conflicts` its open conflicts, `claims` its open claims.
     `is_connected`: the memory states a fact or is linked with a live item; None = not determined.
+    `writer`: the principal that first wrote the memory.
     """
 
     item: Item
@@ -158,6 +159,7 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     conflicts: OpenConflicts = OpenConflicts()
     claims: OpenClaims = OpenClaims()
     is_connected: bool | None = None
+    writer: str = ""
 
 
 class Place(NamedTuple):
@@ -209,7 +211,7 @@ class EdgeFilter:
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
-    """Which memories a list shows; every non-empty part must match.
+    """Which memories a list shows; every non-empty part must match. `principal` wrote it first.
 
     `at_any_time`: also those that are superseded, have ended or have not begun at the valid time.
     """
@@ -222,6 +224,7 @@ class MemoryFilter:
     properties: Mapping[str, object] = field(default_factory=dict)
     origins: tuple[MemoryOrigin, ...] = ()
     words_origins: tuple[MemoryOrigin, ...] = ()
+    principal: str = ""
     include_superseded: bool = False
     at_any_time: bool = False
 

@@ -225,6 +225,7 @@ def memory_filter(request: memory_pb2.ListMemoriesRequest) -> MemoryFilter:
         properties=_scalars(_composed(plain(filter_.properties))),
         origins=tuple(MemoryOrigin(value) for value in filter_.origins if value),
         words_origins=tuple(MemoryOrigin(value) for value in filter_.words_origins if value),
+        principal=filter_.principal,
         include_superseded=request.include_superseded,
     )
 

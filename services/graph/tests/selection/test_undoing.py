@@ -18,7 +18,7 @@ async def test_what_an_agent_did_since_a_time_is_as_it_was_before(live: World, h
     live.clock.pass_(DAY)
     since = stamp(live.clock.now)
     newer = await agent.add(
-        f"Tea is at six.\n\nSupersedes: {old.id}", facts=[fact("tea", "AT", "six")]
+        f"Tea is at six.\n\nSupersedes: [[memory:{old.id}]]", facts=[fact("tea", "AT", "six")]
     )
     await agent.forget(await agent.get(other.id))
     old_now = await agent.get(old.id)
