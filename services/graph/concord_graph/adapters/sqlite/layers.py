@@ -179,7 +179,8 @@ def _operation_tests(filter_: OperationFilter) -> tuple[str, dict[str, Any]]:
     bound: dict[str, Any] = {}
     for name, value in (("item_id", filter_.item_id), ("principal", filter_.principal)):
         if value:
-            tests += f" AND {name} = :{name}"
+            not_by = "+" if filter_.item_id and name == "principal" else ""
+            tests += f" AND {not_by}{name} = :{name}"
             bound[name] = value
     if filter_.session_id:
         tests += f" AND record_time IN ({_TIMES_OF_SESSION})"

@@ -69,6 +69,7 @@ class _Looked:
         self._left: dict[str, tuple[Left, tuple[str, ...]]] = {}
         self._plan: dict[str, Planned] = {}
         self._follow: dict[str, Planned] = {}
+        self._late: set[str] = set()
 
     async def take(self, touched: Touched, stored: Record, after: Record) -> None:
         """Plan to bring an item back, or leave it. An edge of facts follows its memories."""
@@ -182,7 +183,10 @@ class _Looked:
                 yield item_id
 
     async def _following(self) -> Mapping[str, Planned]:
-        """Return the edges of facts that no memory states any more once all is undone."""
+        """Return the edges of facts that no memory states any more once all is undone.
+
+        Nodes at an edge that goes only when a memory is brought back go late.
+        """
         gone = {
             item_id for item_id, planned in self._plan.items() if isinstance(planned.before, Memory)
         }
@@ -191,6 +195,9 @@ class _Looked:
             stating = await self._tx.stating([edge_id], limit=PAGE)
             if all(memory_id in gone for memory_id, _ in stating):
                 found[edge_id] = planned
+                comes_back = [i for i, _ in stating if not self._plan[i].is_removed]
+                if comes_back and isinstance(edge := planned.before, Edge):
+                    self._late |= {edge.source.id, edge.target.id}
         return found
 
     def sorted_out(self) -> UndoLook:
@@ -210,7 +217,9 @@ class _Looked:
                 changed_by=by,
             )
 
-        ordered = sorted(self._plan.values(), key=_step)
+        ordered = sorted(
+            self._plan.values(), key=lambda each: _step(each, late=each.before.id in self._late)
+        )
         return UndoLook(
             tuple(item(each.before.id) for each in ordered), tuple(map(item, self._left))
         )
@@ -235,12 +244,17 @@ def _is_of_settled_claim(record: Record) -> bool:
     )
 
 
-def _step(planned: Planned) -> int:
+def _step(planned: Planned, *, late: bool) -> int:
     """Return the place of an item in the order: claims and conflicts first, as edges move them;
-    then what goes, edges before their ends; then what comes back, ends before their edges."""
+    then what goes, edges before their ends; then what comes back, ends before their edges.
+
+    `late`: a node that goes only once a memory is back, which states another fact now.
+    """
     kind = planned.before.kind
     if kind in (ItemKind.CLAIM, ItemKind.CONFLICT):
         return 0 if kind == ItemKind.CLAIM else 1
+    if planned.is_removed and late and kind == ItemKind.NODE:
+        return 10
     if planned.is_removed:
         return {ItemKind.EDGE: 2, ItemKind.MEMORY: 3, ItemKind.NODE: 4}.get(kind, 5)
     return {ItemKind.NODE: 7, ItemKind.MEMORY: 8, ItemKind.EDGE: 9}.get(kind, 6)
