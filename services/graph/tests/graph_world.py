@@ -68,7 +68,7 @@ SCOPES = frozenset(
         *("graph:read", "graph:write", "memory:read", "memory:write"),
         *("governed:read", "governed:write", "enrolment:write", "granted:write"),
         *("space:write", "feed:all", "confirm:write", "conflict:write", "record:all"),
-        *("recall:admin", "conflict:admin", "erasure:admin"),
+        *("recall:admin", "conflict:admin", "erasure:admin", "operations:undo"),
     }
 )
 SECRET = "one-time-secret"
