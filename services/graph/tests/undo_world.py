@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from concord.graph.v1 import undo_pb2
-from graph_world import Calls, stamp
+from google.protobuf.timestamp_pb2 import Timestamp
+from graph_world import DAY, Calls, World, stamp
 
 START = stamp(0)
+
+
+def later(live: World) -> Timestamp:
+    """A day passes; return the time."""
+    live.clock.pass_(DAY)
+    return stamp(live.clock.now)
+
+
+async def heads(calls: Calls, memory_id: str) -> list[str]:
+    """Return what stands in a memory's place now."""
+    return list((await calls.get(memory_id)).supersession.head_ids)
 
 
 def by_principal(name: str, since: object = START, **fields: object) -> undo_pb2.UndoSelection:
