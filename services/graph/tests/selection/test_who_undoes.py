@@ -5,7 +5,7 @@ from claim_world import accept, ada, add, claims, helper, tool
 from concord.graph.v1 import memory_pb2, undo_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.usecases.selection import undoing
-from graph_world import Calls, Parties, World, reason
+from graph_world import SUPERSEDES, Calls, Parties, World, by_id, edge_of, reason
 from undo_world import by_principal, heads, later, left, look, undo, undo_looked_at, undone
 
 CHANGED = "ERROR_REASON_SELECTION_CHANGED"
@@ -188,3 +188,73 @@ async def test_only_who_looked_goes_on_with_an_undo(
 
     assert await reason(agent.undo.UndoOperations(request)) == CHANGED
     assert not (await home.get(memory[1].id)).HasField("forget_time")
+
+
+async def test_what_a_person_said_as_well_is_left(live: World, home: Calls) -> None:
+    """W9 W8 Words that an agent wrote first and a person said since are the person's, too."""
+    agent, person = helper(live), ada(live)
+    memory = await agent.add("Tea is at four.")
+    await person.add("Tea is at four.")
+
+    summary = await undo(person, by_principal("helper"))
+
+    assert left(summary) == {memory.id: "CHANGED"}
+    assert not (await home.get(memory.id)).HasField("forget_time")
+
+
+async def test_lineage_that_would_take_a_persons_item_away_does_not_come_back(
+    live: World, home: Calls
+) -> None:
+    """W9 An agent that took its own lineage back cannot put it back once a person stands there."""
+    agent, person = helper(live), ada(live)
+    old = await agent.add("Tea is at four.")
+    new = await agent.add("Tea is at six.")
+    edge = (await agent.relate(SUPERSEDES, new.id, old.id)).edge
+    old = await person.get(old.id)
+    old.tags.append("mine")
+    await person.update(old, "tags")
+    since = later(live)
+    await agent.delete_edge(await agent.get_edge(edge.id))
+
+    seen = await look(agent, by_principal("helper", since))
+    summary = await undo_looked_at(agent, by_principal("helper", since), seen.digest)
+
+    assert left(summary) == {edge.id: "ABOVE"}
+    assert await heads(home, old.id) == [old.id]
+    assert await claims(home) == []
+
+
+async def test_lineage_comes_back_in_no_circle(live: World, home: Calls) -> None:
+    """W9 L3 What somebody linked the other way round since stays as it is."""
+    agent, person = helper(live), ada(live)
+    first, second = await agent.add("Tea is at four."), await agent.add("Tea is at six.")
+    edge = (await agent.relate(SUPERSEDES, second.id, first.id)).edge
+    since = later(live)
+    await agent.delete_edge(await agent.get_edge(edge.id))
+    await person.relate(SUPERSEDES, first.id, second.id)
+
+    seen = await look(person, by_principal("helper", since))
+    summary = await undo_looked_at(person, by_principal("helper", since), seen.digest)
+
+    assert left(summary) == {edge.id: "NEEDED"}
+    assert await heads(home, second.id) == [first.id]
+
+
+async def test_a_node_that_somebody_needs_meanwhile_is_left(
+    live: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """W9 An edge that is written between two parts keeps its end."""
+    agent, person = helper(live), ada(live)
+    for name in ("tea", "cake"):
+        await agent.put_node(name)
+    seen = await look(person, by_principal("helper"))
+    request = undo_pb2.UndoOperationsRequest(selection=by_principal("helper"), digest=seen.digest)
+    monkeypatch.setattr(undoing, "ITEMS_A_PART", 1)
+    await person.undo.UndoOperations(request)
+    last = next(reversed(undone(seen)))
+    edge = edge_of(by_id(last), "KIND", "food")
+    await person.upsert(edge)
+
+    summary = await undo_looked_at(person, by_principal("helper"), seen.digest)
+
+    assert left(summary) == {last: "NEEDED"}

@@ -48,7 +48,7 @@ async def undo_look(tx: Reads, selection: UndoSelection, undoer: Undoer) -> Undo
     newest = await records(tx, [each.newest for each in touched.values()])
     earlier = [Ref(each.kind, each.id, each.back_to) for each in touched.values() if each.back_to]
     before = await records(tx, earlier)
-    looked = _Looked(tx, undoer)
+    looked = _Looked(tx, undoer, await tx.frozen_by_lineage())
     for each in touched.values():
         stored = newest.get(each.newest)
         if stored is not None:
@@ -61,8 +61,10 @@ async def undo_look(tx: Reads, selection: UndoSelection, undoer: Undoer) -> Undo
 class _Looked:
     """The items of a selection: those to bring back (`plan`), and those that are left."""
 
-    def __init__(self, tx: Reads, undoer: Undoer) -> None:
+    def __init__(self, tx: Reads, undoer: Undoer, frozen: frozenset[str]) -> None:
+        """`frozen`: the ids of what both principals replaced."""
         self._tx = tx
+        self._frozen = frozen
         self._undoer = undoer
         self._touched: dict[str, Touched] = {}
         self._stored: dict[str, Record] = {}
@@ -107,8 +109,7 @@ class _Looked:
             return True
         if any(isinstance(each, Edge) and each.governed for each in items):
             return True
-        frozen = await self._tx.frozen_by_lineage()
-        return stored.id in frozen or await self._tx.is_pinned(stored.id)
+        return stored.id in self._frozen or await self._tx.is_pinned(stored.id)
 
     async def leave_what_others_need(self) -> None:
         """Leave what others put something else in the place of, what settled claims belong to, and

@@ -12,15 +12,19 @@ from hashlib import sha256
 
 from concord_graph.domain.errors import (
     ConstitutiveProtected,
+    FieldInvalid,
     GraphError,
     ItemErased,
     ItemExists,
+    ItemNotFound,
+    ItemState,
     LineageCycle,
     PrincipalsReserved,
     SafeguardViolation,
     SelectionChanged,
     SelectionTooLarge,
     StandsAbove,
+    TooManyAffected,
     UndoConflict,
 )
 from concord_graph.domain.items import Entry, ItemKind, is_erased
@@ -65,7 +69,11 @@ _LEFT: Sequence[tuple[tuple[type[GraphError], ...], Left]] = (
     (_PROTECTED, Left.PROTECTED),
     ((StandsAbove,), Left.ABOVE),
     ((ItemErased,), Left.ERASED),
-    ((UndoConflict, ItemExists, LineageCycle), Left.NEEDED),
+    (
+        (UndoConflict, ItemExists, ItemNotFound, ItemState, LineageCycle, FieldInvalid),
+        Left.NEEDED,
+    ),
+    ((TooManyAffected,), Left.NEEDED),
 )
 
 Row = tuple[int, str, int, int]
