@@ -71,3 +71,23 @@ async def live_nodes(calls: Calls) -> list[type_pb2.Node]:
     """Return the nodes of the first page."""
     reply = await calls.graph.ListNodes(graph_pb2.ListNodesRequest())
     return list(reply.nodes)
+
+
+async def test_memories_are_listed_by_who_wrote_them_first(live: World, home: Calls) -> None:
+    """W9 Whoever changes a memory, it is its first writer's: shown, and listed by that."""
+    agent, person = helper(live), ada(live)
+    memory, other = await agent.add("Tea is at four."), await person.add("Cake is on Friday.")
+    memory = await person.get(memory.id)
+    memory.tags.append("checked")
+    changed = await person.update(memory, "tags")
+    await agent.add(f"Tea is at six.\n\nSupersedes: [[memory:{memory.id}]]", id="newest")
+
+    for principal, ids in (("helper", {memory.id, "newest"}), ("ada", {other.id}), ("eve", set())):
+        request = memory_pb2.ListMemoriesRequest(
+            filter=memory_pb2.MemoryFilter(principal=principal), include_superseded=True
+        )
+        found = (await home.memory.ListMemories(request)).memories
+        assert {each.id for each in found} == ids
+        assert {each.principal for each in found} == ({principal} if ids else set())
+
+    assert changed.principal == (await home.get(memory.id)).principal == "helper"
