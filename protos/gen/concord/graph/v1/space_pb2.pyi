@@ -190,7 +190,7 @@ class ListOperationsRequest(_message.Message):
     session_id: _builtins.str
     """Only what was done by the requests that wrote a session's memories, turns, episodes and entries of working memory."""
     import_id: _builtins.str
-    """Only what an import did: its id, as the importer shows it. Its requests are named "import-ID-1", "import-ID-2", …"""
+    """Only what an import did: its ID in the names of its requests, "import-ID-1", "import-ID-2", …"""
     @_builtins.property
     def item_kinds(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.ItemKind.ValueType]:
         """Only operations on items of these kinds; empty = all. An item that does not exist counts as a ghost."""

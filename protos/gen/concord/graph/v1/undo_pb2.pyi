@@ -81,7 +81,7 @@ class UndoSelection(_message.Message):
     session_id: _builtins.str
     """All that was done by the requests that wrote a session's memories, turns, episodes and entries of working memory."""
     import_id: _builtins.str
-    """All that an import did: its id, as the importer shows it. Its requests are named "import-ID-1", "import-ID-2", …"""
+    """All that an import did: its ID in the names of its requests, "import-ID-1", "import-ID-2", …"""
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
         """Only operations that were recorded at this time or later."""

@@ -22,7 +22,7 @@ from concord_client.cli.governance.session import (
 from concord_client.cli.governance.settlement import settle
 from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session
-from concord_client.cli.values import instant
+from concord_client.cli.values import import_named, instant
 
 if TYPE_CHECKING:
     from concord_client.trust.review import Reviewed
@@ -197,7 +197,10 @@ def undo(
         str, typer.Option("--session", metavar="ID", help="All that came of a session.")
     ] = "",
     import_id: Annotated[
-        str, typer.Option("--import", metavar="ID", help="All that an import did.")
+        str,
+        typer.Option(
+            "--import", metavar="ID", help="All that an import did, by one of its requests."
+        ),
     ] = "",
     since: Annotated[str | None, typer.Option(help="Not before this time (ISO 8601).")] = None,
     before: Annotated[str | None, typer.Option(help="Only before this time.")] = None,
@@ -210,7 +213,7 @@ def undo(
     and --since this only looks, and lists what would be as it was before and what would be left;
     with the look's --digest as well, it undoes exactly that.
     """
-    names = {"principal": principal, "session_id": session_id, "import_id": import_id}
+    names = {"principal": principal, "session_id": session_id, "import_id": import_named(import_id)}
     given = {by: name for by, name in names.items() if name}
     if len(given) + bool(number) != 1 or bool(given) != (since is not None):
         raise typer.BadParameter(

@@ -152,8 +152,7 @@ def _report(session: Session, upload: "Upload", total: int) -> None:
                 for each in upload.refusals
             ],
         }
-        listed = {name: each for name, each in lists.items() if each}
-        session.reply(upload.reply(), {"importId": upload.import_id} | listed)
+        session.reply(upload.reply(), {name: each for name, each in lists.items() if each})
     else:
         _summarise(upload)
         show_left_out(upload.left_out)
@@ -195,8 +194,6 @@ def _summarise(upload: "Upload") -> None:
         .append(f"; {plural(len(upload.refusals), 'error')}", "red" if upload.refusals else "")
         .append(f"; {len(upload.left_out):,} left out" if upload.left_out else "")
     )
-    if counts["created"] or counts["updated"]:
-        show(text(f"This import is {upload.import_id}: concord operations --import ID", "dim"))
     show_gave_way(upload.gave_way)
     show_claims(upload.reply())
 

@@ -9,7 +9,7 @@ from concord_client.cli.choices import ChangeType
 from concord_client.cli.options import PageTokenOption
 from concord_client.cli.render.page import show, show_more, table, text, when, word
 from concord_client.cli.session import Session
-from concord_client.cli.values import instant
+from concord_client.cli.values import import_named, instant
 
 if TYPE_CHECKING:
     from concord.graph.v1.space_pb2 import ListOperationsResponse
@@ -25,7 +25,12 @@ def operations(
     session_id: Annotated[
         str, typer.Option("--session", help="Only what wrote this session's memories and notes.")
     ] = "",
-    import_id: Annotated[str, typer.Option("--import", help="Only what this import did.")] = "",
+    import_id: Annotated[
+        str,
+        typer.Option(
+            "--import", metavar="ID", help="Only what this import did, by one of its requests."
+        ),
+    ] = "",
     deed: Annotated[
         list[ChangeType] | None,
         typer.Option("--type", case_sensitive=False, help="Only these; may be repeated."),
@@ -45,7 +50,7 @@ def operations(
         item_id=item,
         principal=principal,
         session_id=session_id,
-        import_id=import_id,
+        import_id=import_named(import_id),
         types=[each.value_of() for each in deed or ()],
         since=instant(since),
         before=instant(before),
