@@ -18,6 +18,7 @@ from concord.graph.v1 import (
     relation_pb2,
     session_pb2,
     space_pb2,
+    undo_pb2,
     working_memory_pb2,
 )
 from concord.search.v1 import feedback_pb2, health_pb2, search_pb2, suggestion_pb2
@@ -38,6 +39,7 @@ _FILES = (
     record_pb2.DESCRIPTOR,
     recall_pb2.DESCRIPTOR,
     erasure_pb2.DESCRIPTOR,
+    undo_pb2.DESCRIPTOR,
     governed_pb2.DESCRIPTOR,
     feed_pb2.DESCRIPTOR,
     search_pb2.DESCRIPTOR,

@@ -21,6 +21,7 @@ from concord.graph.v1 import (
     relation_pb2,
     session_pb2,
     space_pb2,
+    undo_pb2,
     working_memory_pb2,
 )
 from concord.type.v1 import type_pb2
@@ -156,6 +157,16 @@ async def forgets_somebody_whole(it: Attack) -> None:
             selection=selection, options=options, digest=seen.digest
         )
         await it.ask(it.party.erasure.EraseSelection, request)
+
+
+async def undoes_somebodys_doings(it: Attack) -> None:
+    """UndoOperations, of whoever wrote, governance and the attacker among them."""
+    who = it.chance.choice(["agent", "human", "governance"])
+    selection = undo_pb2.UndoSelection(principal=who, since=Timestamp(seconds=1))
+    look = undo_pb2.PreviewUndoRequest(selection=selection)
+    if (seen := await it.ask(it.party.undoing.PreviewUndo, look)) is not None:
+        request = undo_pb2.UndoOperationsRequest(selection=selection, digest=seen.digest)
+        await it.ask(it.party.undoing.UndoOperations, request)
 
 
 async def confirms_an_erasure(it: Attack) -> None:
@@ -358,6 +369,7 @@ WRITES: dict[str, Step] = {
     for step in (
         *(adds_a_lie, batches_lies, rewrites_a_memory, forgets_a_memory, restores_a_memory),
         *(erases_a_memory, forgets_somebody_whole, confirms_an_erasure, adds_lineage),
+        undoes_somebodys_doings,
         states_a_node,
         *(writes_beside_a_value, ends_a_value, declares, imports, talks, keeps_layers),
         *(decides_about_conflicts, settles_claims, revokes_at_graph),

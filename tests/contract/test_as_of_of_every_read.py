@@ -22,6 +22,8 @@ TIMELESS = {
     "ListOperations": "is itself the record by time, and filters by it",
     "GetEraseReceipt": "tells how far an erasure has come",
     "GetSelectionReceipt": "tells how far an erasure has come",
+    "PreviewUndo": "is about the record of operations, and filters by its time",
+    "GetUndo": "tells what an undo did",
     "GetIndexStatus": "tells how the index is",
     "ListParkedChanges": "tells what the index waits for now",
     "GetCalibration": "tells which weight is in force, and lists its moves by time",

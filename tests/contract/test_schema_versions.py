@@ -12,7 +12,7 @@ from concord_graph.adapters.neo4j import schema as graph
 
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
-    "graph": (17, "3450a2b262e10a190d9c19c5f24c4aa5b5d559d35caf5773147d8297d49e885c"),
+    "graph": (18, "71f9424b39382b59d4ef94df198a6dffb69aed53d153883030df4c5640163e2a"),
     "ledger": (4, "8d6a528366dccca92eb5c6a2c36dfa2f993f6b953e392acc2f3219699a2ef73e"),
 }
 

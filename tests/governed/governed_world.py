@@ -40,6 +40,7 @@ from concord.graph.v1 import (
     session_pb2_grpc,
     space_pb2,
     space_pb2_grpc,
+    undo_pb2_grpc,
     working_memory_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
@@ -86,6 +87,7 @@ SCOPES = frozenset(
             "space:write",
         ),
         *("governance:read", "proposals:write", "decisions:write", "audit:read", "erasure:admin"),
+        "operations:undo",
     }
 )
 STATUS = proposal_pb2.ProposalStatus
@@ -151,6 +153,7 @@ class Party:
         self.graph = graph_pb2_grpc.GraphServiceStub(self.graph_channel)
         self.memory = memory_pb2_grpc.MemoryServiceStub(self.graph_channel)
         self.erasure = erasure_pb2_grpc.ErasureServiceStub(self.graph_channel)
+        self.undoing = undo_pb2_grpc.UndoServiceStub(self.graph_channel)
         self.lineage_service = lineage_pb2_grpc.LineageServiceStub(self.graph_channel)
         self.dialogue_service = dialogue_pb2_grpc.DialogueServiceStub(self.graph_channel)
         self.episode = episode_pb2_grpc.EpisodeServiceStub(self.graph_channel)

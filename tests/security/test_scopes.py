@@ -31,6 +31,7 @@ GRANTED_BY = {
     "keys:write": {Scope.ADMIN, Scope.OPERATOR},
     "memory:read": {Scope.READ},
     "memory:write": {Scope.WRITE},
+    "operations:undo": {Scope.WRITE},
     "proposals:write": {Scope.WRITE, Scope.APPEND, Scope.OWN},
     "erasure:admin": {Scope.ADMIN},
     "recall:admin": {Scope.ADMIN},

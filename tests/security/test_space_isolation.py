@@ -54,7 +54,7 @@ NOTED = {
     full_name(each)
     for each in (
         *("PutRecords", "AddRecall", "SetRecallLog", "SetCheckSettings", "EraseQueryText"),
-        *("EraseSelection", "SetClaimSettings"),
+        *("EraseSelection", "SetClaimSettings", "UndoOperations"),
     )
 }
 """Writes of services without a request id, which have a test of their own."""

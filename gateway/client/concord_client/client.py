@@ -24,6 +24,7 @@ from concord.graph.v1.recall_pb2_grpc import RecallServiceStub
 from concord.graph.v1.relation_pb2_grpc import RelationServiceStub
 from concord.graph.v1.session_pb2_grpc import SessionServiceStub
 from concord.graph.v1.space_pb2_grpc import SpaceServiceStub
+from concord.graph.v1.undo_pb2_grpc import UndoServiceStub
 from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceStub
 from concord.search.v1.feedback_pb2_grpc import FeedbackServiceStub
 from concord.search.v1.health_pb2_grpc import MemoryHealthServiceStub
@@ -57,6 +58,7 @@ if TYPE_CHECKING:  # these names exist for type checkers only
     from concord.graph.v1.relation_pb2_grpc import RelationServiceAsyncStub
     from concord.graph.v1.session_pb2_grpc import SessionServiceAsyncStub
     from concord.graph.v1.space_pb2_grpc import SpaceServiceAsyncStub
+    from concord.graph.v1.undo_pb2_grpc import UndoServiceAsyncStub
     from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceAsyncStub
     from concord.search.v1.feedback_pb2_grpc import FeedbackServiceAsyncStub
     from concord.search.v1.health_pb2_grpc import MemoryHealthServiceAsyncStub
@@ -133,6 +135,8 @@ class Client:
         """`concord.graph.v1.RecallService`: the log of the searches' results."""
         self.erasure = ErasureServiceStub(channel)
         """`concord.graph.v1.ErasureService`: forgetting somebody whole."""
+        self.undo = UndoServiceStub(channel)
+        """`concord.graph.v1.UndoService`: undoing what a principal, session or import did."""
         self.conflict = ConflictServiceStub(channel)
         """`concord.graph.v1.ConflictService`: recorded conflicts."""
         self.claim = ClaimServiceStub(channel)
@@ -223,6 +227,7 @@ class AsyncClient:
         self.relation: RelationServiceAsyncStub = RelationServiceStub(channel)
         self.recall: RecallServiceAsyncStub = RecallServiceStub(channel)
         self.erasure: ErasureServiceAsyncStub = ErasureServiceStub(channel)
+        self.undo: UndoServiceAsyncStub = UndoServiceStub(channel)
         self.conflict: ConflictServiceAsyncStub = ConflictServiceStub(channel)
         self.claim: ClaimServiceAsyncStub = ClaimServiceStub(channel)
         self.dialectic: DialecticServiceAsyncStub = DialecticServiceStub(channel)

@@ -41,6 +41,8 @@ from concord.graph.v1 import (
     session_pb2_grpc,
     space_pb2,
     space_pb2_grpc,
+    undo_pb2,
+    undo_pb2_grpc,
     working_memory_pb2,
     working_memory_pb2_grpc,
 )
@@ -74,6 +76,7 @@ from concord_graph.servicer.record import RecordServicer
 from concord_graph.servicer.relation import RelationServicer
 from concord_graph.servicer.session import SessionServicer
 from concord_graph.servicer.space import SpaceServicer
+from concord_graph.servicer.undo import UndoServicer
 from concord_graph.servicer.working_memory import WorkingMemoryServicer
 from concord_graph.usecases.governed.apply import GovernedChanges
 from concord_graph.usecases.governed.preview import Previews
@@ -87,6 +90,7 @@ from concord_graph.usecases.read.touches import Touches
 from concord_graph.usecases.recalls import RECALLS, Recalls
 from concord_graph.usecases.records import Records
 from concord_graph.usecases.selection.erasing import SelectionErasing
+from concord_graph.usecases.selection.undoing import Undoing
 from concord_graph.usecases.transfer.exports import Exports
 from concord_graph.usecases.write.commands import Commands
 from concord_graph.usecases.write.settled_anew import settle_store
@@ -235,6 +239,11 @@ class GraphApp:
                         time_left=deadline.remaining,
                     )
                 ),
+            ),
+            _registration(
+                undo_pb2,
+                undo_pb2_grpc,
+                UndoServicer(Undoing(store, clock, actions.memories, time_left=deadline.remaining)),
             ),
             _registration(
                 feed_pb2,

@@ -15,7 +15,7 @@ from graph_world import Calls, World
 
 CLAIMED = type_pb2.WRITE_OUTCOME_CLAIMED
 OPEN = type_pb2.CLAIM_STATE_OPEN
-WRITES = frozenset({"graph:read", "graph:write", "memory:read", "memory:write"})
+WRITES = frozenset({"graph:read", "graph:write", "memory:read", "memory:write", "operations:undo"})
 """What a key with the scopes read and write carries, as far as graph is concerned."""
 
 

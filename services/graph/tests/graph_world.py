@@ -37,6 +37,7 @@ from concord.graph.v1 import (
     session_pb2_grpc,
     space_pb2,
     space_pb2_grpc,
+    undo_pb2_grpc,
     working_memory_pb2,
     working_memory_pb2_grpc,
 )
@@ -67,7 +68,7 @@ SCOPES = frozenset(
         *("graph:read", "graph:write", "memory:read", "memory:write"),
         *("governed:read", "governed:write", "enrolment:write", "granted:write"),
         *("space:write", "feed:all", "confirm:write", "conflict:write", "record:all"),
-        *("recall:admin", "conflict:admin", "erasure:admin"),
+        *("recall:admin", "conflict:admin", "erasure:admin", "operations:undo"),
     }
 )
 SECRET = "one-time-secret"
@@ -210,6 +211,7 @@ class Calls:
         self.record = record_pb2_grpc.RecordServiceStub(channel)
         self.recall = recall_pb2_grpc.RecallServiceStub(channel)
         self.erasure = erasure_pb2_grpc.ErasureServiceStub(channel)
+        self.undo = undo_pb2_grpc.UndoServiceStub(channel)
         self.governed = governed_pb2_grpc.GovernedChangeServiceStub(channel)
         if door is not None:
             apart = governed_pb2_grpc.GovernedChangeServiceStub(door)

@@ -21,6 +21,7 @@ from relation_contracts import RELATION
 from search_contracts import FEEDBACK, HEALTH, INDEX, SEARCH, SUGGESTION
 from session_contracts import SESSION
 from space_contracts import SPACE
+from undo_contracts import UNDO
 from working_memory_contracts import WORKING_MEMORY
 
 SERVED = {
@@ -36,6 +37,7 @@ SERVED = {
     "concord.graph.v1.RecordService": RECORD,
     "concord.graph.v1.RecallService": RECALL,
     "concord.graph.v1.ErasureService": ERASURE,
+    "concord.graph.v1.UndoService": UNDO,
     "concord.graph.v1.ConflictService": CONFLICT,
     "concord.graph.v1.ClaimService": CLAIM,
     "concord.graph.v1.GovernedChangeService": GOVERNED,

@@ -93,7 +93,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "reject": f'reject {NUMBER} --as human --reason "Not me."',
         "withdraw": f"withdraw {NUMBER}",
         "revoke": f"revoke {NUMBER} --as human",
-        "undo": f"undo {NUMBER}",
+        "undo": "undo --principal helper --since 2024-03-01",
         "briefing": "briefing",
         "principal create": "principal create --slot human --name ada",
         "principal enrol": "principal enrol",

@@ -52,6 +52,9 @@ OriginOption = Annotated[
     list[Origin] | None,
     typer.Option(case_sensitive=False, help="Only memories of this origin; may be repeated."),
 ]
+WriterOption = Annotated[
+    str, typer.Option("--principal", help="Only memories that this principal wrote first.")
+]
 WordsOriginOption = Annotated[
     list[Origin] | None,
     typer.Option(

@@ -44,6 +44,11 @@ def period(given: str) -> timedelta:
     return timedelta(**{units[found[2]]: int(found[1])})
 
 
+def import_named(given: str) -> str:
+    """An import's id, also of one of its requests, as `concord operations` shows them."""
+    return given.removeprefix("import-").partition("-")[0] if given else ""
+
+
 def instant(given: str | None) -> Timestamp | None:
     """An ISO 8601 date or time; without a zone it is UTC."""
     from concord_attestation.instants import stated_time

@@ -104,7 +104,8 @@ class Upload:
         self._extracted = extracted
         self._stop = stop_on_error
         self._results: list[tuple[int, memory_pb2.BatchResult]] = []
-        self._run = secrets.token_hex(8)
+        self.import_id = secrets.token_hex(8)
+        """Names this import among the space's operations, and for an undo."""
         self._numbers = count(1)
 
     def send(self, memories: MemoryServiceStub, outcomes: Iterable[Outcome]) -> Iterator[int]:
@@ -225,7 +226,7 @@ class Upload:
 
     def _messages(self, items: Sequence[_Item]) -> Iterator[memory_pb2.BatchAddMemoriesRequest]:
         header = memory_pb2.BatchHeader(
-            request_id=f"import-{self._run}-{next(self._numbers)}",
+            request_id=f"import-{self.import_id}-{next(self._numbers)}",
             update_existing=self._update,
             memory_count=len(items),
             extracted=self._extracted,

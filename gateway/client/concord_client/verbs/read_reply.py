@@ -79,6 +79,7 @@ def _memory(read: type_pb2.Memory) -> dict[str, Any]:
         "session_id": read.session_id,
         "origin": name_of(type_pb2.Origin, read.origin),
         "words_origin": name_of(type_pb2.Origin, read.words_origin),
+        "principal": read.principal,
         "properties": json_format.MessageToDict(read.properties),
         "valid_from": time_of(read, "valid_from"),
         "valid_until": time_of(read, "valid_until"),

@@ -221,6 +221,7 @@ def list_(
     domain: str = "",
     origins: Sequence[Origin] = (),
     words_origins: Sequence[Origin] = (),
+    principal: str = "",
     session_id: str = "",
     properties: Mapping[str, object] | None = None,
     include_superseded: bool = False,
@@ -230,8 +231,8 @@ def list_(
 ) -> Step[things.Page[things.Memory]]:
     """A page of the memories, the newest first. Nothing counts as read. `limit`: 1 to 200.
 
-    `domain`: this one and those below it; `properties`: all must be equal. `page_token`: the
-    `next_page_token` of the page before, with the same other arguments.
+    `principal`: who first wrote them; `domain`: this one and those below it; `properties`: all must
+    be equal. `page_token`: the `next_page_token` of the page before, with the same other arguments.
     """
     request = memory_pb2.ListMemoriesRequest(
         filter=memory_pb2.MemoryFilter(
@@ -242,6 +243,7 @@ def list_(
             words_origins=[
                 value_of(type_pb2.Origin, each, "words_origins") for each in words_origins
             ],
+            principal=principal,
             session_id=session_id,
             properties=struct(properties),
         ),

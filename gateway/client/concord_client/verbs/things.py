@@ -65,7 +65,7 @@ class Memory:
     """A version of a memory, which `etag` names.
 
     `origin`: who wrote it: HUMAN, AGENT, TOOL, IMPORT, or ""; `words_origin`: the lowest of those
-    whose words stand now. `surfaces_when`: its triggers, see
+    whose words stand now; `principal`: who first wrote it. `surfaces_when`: its triggers, see
     `add`. `forgotten` and `erased`: when it was, None if it was not; a forgotten memory can still
     be read by its id and restored, an erased one has no content. `claims`: the open claims on it,
     or by which it would take another's place; at most 20.
@@ -83,6 +83,7 @@ class Memory:
     session_id: str
     origin: str
     words_origin: str
+    principal: str
     properties: Mapping[str, object] = field(hash=False)
     valid_from: datetime | None
     valid_until: datetime | None

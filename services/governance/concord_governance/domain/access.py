@@ -71,6 +71,7 @@ PERMISSIONS: Mapping[Scope, frozenset[str]] = MappingProxyType(
                 "feedback:write",
                 "graph:write",
                 "memory:write",
+                "operations:undo",
                 "proposals:write",
                 "space:write",
             }

@@ -186,20 +186,20 @@ class TooManyFacts(GraphError):
 
 
 class SelectionChanged(GraphError):
-    """What an erasure would take is not what its caller looked at."""
+    """What an erasure or an undo would change is not what its caller looked at."""
 
     code = "ABORTED"
     reason = "ERROR_REASON_SELECTION_CHANGED"
-    why = "what would be erased is not what was looked at: look again"
+    why = "what would be changed is not what was looked at: look again"
 
 
 class SelectionTooLarge(GraphError):
-    """A selection has more items than one erasure takes."""
+    """A selection has more items than one erasure or undo takes."""
 
     reason = "ERROR_REASON_SELECTION_TOO_LARGE"
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"This selects more than {limit:,} items: erase its sessions first.")
+        super().__init__(f"This selects more than {limit:,} items: select fewer first.")
         self.metadata = {"limit": str(limit)}
 
 

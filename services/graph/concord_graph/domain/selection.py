@@ -1,4 +1,5 @@
-"""Who is forgotten whole, and what that takes: by subject, session, speaker or principal (M4)."""
+"""What is selected: who is forgotten whole, and what that takes (M4); which operations are undone,
+by whom, and what of them is left (W9)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import NamedTuple
 
+from concord_graph.domain.claims import Rank, rank_of
 from concord_graph.domain.items import ItemKind
 from concord_graph.domain.spelling import fold
 
@@ -118,3 +121,68 @@ class Names:
     def are_in(self, *texts: str) -> bool:
         """Return whether one of the texts has one of the names."""
         return self._pattern is not None and any(self._pattern.search(fold(t)) for t in texts)
+
+
+class UndoBy(enum.IntEnum):
+    """What names the operations; numbers as in the contract's oneof."""
+
+    PRINCIPAL = 1
+    SESSION = 2
+    IMPORT = 3
+
+
+class Left(enum.IntEnum):
+    """Why an item is left; numbers as in the contract."""
+
+    CHANGED = 1
+    PROTECTED = 2
+    ERASED = 3
+    NEEDED = 4
+    SETTLED = 5
+    FORBIDDEN = 6
+    ABOVE = 7
+
+
+class UndoSelection(NamedTuple):
+    """Which operations: those of `name`, from `since` until `before` (µs, exclusive; None: all)."""
+
+    by: UndoBy
+    name: str
+    since: int
+    before: int | None = None
+
+
+class Undoer(NamedTuple):
+    """Who undoes. `governs`: may decide about what others wrote."""
+
+    principal: str
+    kind: str
+    governs: bool
+
+    def may_undo(self, principal: str, kind: str) -> bool:
+        """Return whether it may undo what a principal of a kind did.
+
+        Everybody undoes their own doings, a person an agent's, and both a tool's. A person's are
+        undone by another person only who governs.
+        """
+        if principal == self.principal:
+            return True
+        mine, its = rank_of(self.kind) if self.kind else Rank.NOBODY, rank_of(kind)
+        return mine > its or (mine == its == Rank.HUMAN and self.governs)
+
+
+@dataclass(frozen=True, slots=True)
+class UndoItem:
+    """An item of a selection, at its newest revision, and the revision before (0: there was none).
+
+    `label`: the beginning of what it says. `left`: why it is left; None: it is undone.
+    `changed_by`: who changed it since.
+    """
+
+    kind: ItemKind
+    id: str
+    revision: int
+    back_to: int
+    label: str = ""
+    left: Left | None = None
+    changed_by: tuple[str, ...] = ()

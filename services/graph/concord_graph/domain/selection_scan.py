@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from concord_graph.domain.claims import claim_of
 from concord_graph.domain.items import (
     DeclaredRelation,
     Edge,
@@ -327,6 +328,9 @@ def label_of(record: Record, names: Mapping[str, set[str]]) -> str:
             text = record.content
         case DeclaredRelation():
             text = record.name
+        case Entry(kind=ItemKind.CLAIM):
+            claim = claim_of(record)
+            text = f"{claim.action.name.lower()} {claim.item.id}, {claim.state.name.lower()}"
         case _:
             text = " ".join(texts_of(record))
     one_line = " ".join(text.split())

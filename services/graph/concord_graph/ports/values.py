@@ -60,6 +60,8 @@ class ServiceRecord(StrEnum):
     ERASURE_PLAN = "erasure_plan"
     ERASURE_RECEIPT = "erasure_receipt"
     CLAIM_SETTINGS = "claim_settings"
+    UNDO_PLAN = "undo_plan"
+    UNDO_SUMMARY = "undo_summary"
 
 
 class ChangeType(IntEnum):
@@ -148,6 +150,7 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     `names` holds the names of an edge's end nodes by id, `sources` the ids of the live memories
     that state it, at most 100, `conflicts` its open conflicts, `claims` its open claims.
     `is_connected`: the memory states a fact or is linked with a live item; None = not determined.
+    `writer`: the principal that first wrote the memory.
     """
 
     item: Item
@@ -159,6 +162,7 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     conflicts: OpenConflicts = OpenConflicts()
     claims: OpenClaims = OpenClaims()
     is_connected: bool | None = None
+    writer: str = ""
 
 
 class Place(NamedTuple):
@@ -210,7 +214,7 @@ class EdgeFilter:
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
-    """Which memories a list shows; every non-empty part must match.
+    """Which memories a list shows; every non-empty part must match. `principal` wrote it first.
 
     `at_any_time`: also those that are superseded, have ended or have not begun at the valid time.
     """
@@ -223,6 +227,7 @@ class MemoryFilter:
     properties: Mapping[str, object] = field(default_factory=dict)
     origins: tuple[MemoryOrigin, ...] = ()
     words_origins: tuple[MemoryOrigin, ...] = ()
+    principal: str = ""
     include_superseded: bool = False
     at_any_time: bool = False
 
@@ -232,16 +237,24 @@ class OperationFilter:
     """Which operations a list shows; every non-empty part must match.
 
     Without `types`: every mutation and refusal, but no changed supersession and no reads. `since`
-    and `before` are record times (µs), the latter exclusive.
+    and `before` are record times (µs), the latter exclusive. `session_id`: done by the requests
+    that wrote the session's memories and entries; `import_id`: by those that an importer named so.
     """
 
     item_id: str = ""
     item_kinds: tuple[ItemKind, ...] = ()
     principal: str = ""
+    session_id: str = ""
+    import_id: str = ""
     types: tuple[ChangeType, ...] = ()
     since: int | None = None
     before: int | None = None
     oldest_first: bool = False
+
+    @property
+    def imported(self) -> tuple[str, str]:
+        """The least request id of the import, and the one after its greatest."""
+        return f"import-{self.import_id}-", f"import-{self.import_id}."
 
 
 @dataclass(frozen=True, slots=True)

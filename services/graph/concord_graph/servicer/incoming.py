@@ -227,6 +227,7 @@ def memory_filter(request: memory_pb2.ListMemoriesRequest) -> MemoryFilter:
         properties=_scalars(_composed(plain(filter_.properties))),
         origins=tuple(MemoryOrigin(value) for value in filter_.origins if value),
         words_origins=tuple(MemoryOrigin(value) for value in filter_.words_origins if value),
+        principal=filter_.principal,
         include_superseded=request.include_superseded,
     )
 
@@ -237,6 +238,8 @@ def operation_filter(request: space_pb2.ListOperationsRequest) -> OperationFilte
         item_id=request.item_id,
         item_kinds=tuple(ItemKind(value) for value in request.item_kinds if value),
         principal=request.principal,
+        session_id=request.session_id,
+        import_id=request.import_id,
         types=tuple(ChangeType(value) for value in request.types if value),
         since=instant(request, "since"),
         before=instant(request, "before"),

@@ -168,7 +168,7 @@ def memory(shown: Shown, now: int) -> type_pb2.Memory:
     message.importance = int(shown.importance)  # type: ignore[assignment] # numbers are the contract's
     fill_access(message.access, shown.view.access)
     fill_supersession(message.supersession, shown.view.supersession, now)
-    message.relevance_score = shown.relevance
+    message.relevance_score, message.principal = shown.relevance, shown.view.writer
     message.conflict_ids.extend(shown.view.conflicts.ids)
     if shown.view.claims.total:
         fill_claims(message, shown.view.claims)

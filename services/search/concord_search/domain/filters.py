@@ -47,6 +47,7 @@ class MemoryFilter:
     importances: tuple[int, ...] = ()
     origins: tuple[int, ...] = ()
     words_origins: tuple[int, ...] = ()
+    principal: str = ""
     created_since: Micros | None = None
     created_before: Micros | None = None
     valid_since: Micros | None = None
@@ -157,6 +158,7 @@ def _words_match(wanted: MemoryFilter, state: MemoryState) -> bool:
         and (not wanted.source or wanted.source in said_by)
         and (not wanted.session_id or wanted.session_id == state.session_id)
         and (not wanted.category or wanted.category == state.category)
+        and (not wanted.principal or wanted.principal == state.principal)
         and set(wanted.properties).issubset(state.properties)
         and (wanted.about is None or state.id in wanted.about)
     )

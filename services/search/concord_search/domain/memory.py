@@ -79,6 +79,8 @@ class MemoryState:
     role: int = 0
     origin: int = 0
     words_origin: int = 0
+    principal: str = ""
+    """Who first wrote it down; empty of a graph that says nothing."""
     trust: int = 0
     """What the server established: 1 (doubtful) to 3 (verified); 0 of a graph that says nothing."""
     facts: tuple[Triple, ...] = ()

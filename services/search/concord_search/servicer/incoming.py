@@ -179,6 +179,7 @@ def memory_filter(wanted: search_pb2.SearchFilter, path: str, depth: int = 0) ->
         importances=numbers(wanted.importances, f"{path}.importances"),
         origins=numbers(wanted.origins, f"{path}.origins"),
         words_origins=numbers(wanted.words_origins, f"{path}.words_origins"),
+        principal=wanted.principal,
         created_since=_instant(wanted, "created_since"),
         created_before=_instant(wanted, "created_before"),
         valid_since=_instant(wanted, "valid_since"),

@@ -42,6 +42,7 @@ said = some.fixed_dictionaries(
         "importance": some.integers(1, 3),
         "origin": some.integers(0, 4),
         "words_origin": some.integers(0, 4),
+        "principal": some.sampled_from(("", "ada", "helper")),
         "trust": some.integers(0, 3),
         "concepts": some.lists(some.sampled_from(CONCEPTS), unique=True).map(tuple),
         "domain": some.sampled_from(DOMAINS),
@@ -73,6 +74,7 @@ plain_filter = some.builds(
     importances=some.sampled_from(((), (), (1, 2), (3,))),
     origins=some.sampled_from(((), (), (), (1, 2), (4,))),
     words_origins=some.sampled_from(((), (), (), (1, 2), (3,))),
+    principal=some.sampled_from(("", "", "", "ada")),
     created_since=maybe_instant,
     created_before=some.none(),
     valid_since=some.none() | some.none() | instant,
@@ -151,6 +153,7 @@ async def _compare(index: Index, states: list[MemoryState], filters: list[Memory
         (MemoryFilter(min_trust=2), {"pay", "shop"}),
         (MemoryFilter(min_trust=3), {"shop"}),
         (MemoryFilter(words_origins=(1, 4)), {"shop"}),
+        (MemoryFilter(principal="ada"), {"shop"}),
         (MemoryFilter(none_of=(MemoryFilter(domain="work"),)), {"shop"}),
         (MemoryFilter(node="n", about=frozenset({"pay", "else"})), {"pay"}),
         (MemoryFilter(node="n", about=frozenset()), set()),
@@ -170,7 +173,9 @@ async def test_filters_read_as_they_are_written(
             "pay", 1, domain="work.hr.pay", origins=(Origin("Ann", "notes.md", 3),), trust=2
         ),
         plain_state("work", 2, domain="work", origins=(Origin("Bob", "", 1),), trust=1),
-        plain_state("shop", 3, domain="workshop", tags=("t",), trust=3, words_origin=1),
+        plain_state(
+            "shop", 3, domain="workshop", tags=("t",), trust=3, words_origin=1, principal="ada"
+        ),
     ]
     await lab.write(*states)
 

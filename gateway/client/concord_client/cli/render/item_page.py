@@ -31,6 +31,7 @@ def of_memory(memory: type_pb2.Memory) -> list[RenderableType]:
             ", ".join(filter(None, map(source, memory.sources))),
         ),
         ("origin", word(type_pb2.Origin, memory.origin) if memory.origin else ""),
+        ("written by", memory.principal),
         ("words of", _whose_words(memory)),
         ("derived from", ", ".join(i for each in memory.sources for i in each.memory_ids)),
         ("properties", _json(memory.properties) if memory.properties.fields else ""),

@@ -183,11 +183,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Example: BatchAddMemories of six memories with ten facts each.
     """
     ERROR_REASON_SELECTION_CHANGED: _ErrorReason.ValueType  # 212
-    """What an erasure by selection would take is not what was looked at: look again. ABORTED.
+    """What an erasure or an undo by selection would change is not what was looked at: look again. ABORTED.
     Example: EraseSelection with the digest of a look from before the subject said something more.
     """
     ERROR_REASON_SELECTION_TOO_LARGE: _ErrorReason.ValueType  # 213
-    """The selection has more items than one erasure takes. FAILED_PRECONDITION: erase its sessions first.
+    """The selection has more items than one erasure or undo takes. FAILED_PRECONDITION: select fewer first, e.g. sessions.
     Metadata: "limit". Example: EraseSelection of a principal that wrote 10,001 memories.
     """
     ERROR_REASON_SPACE_DELETED: _ErrorReason.ValueType  # 300
@@ -566,11 +566,11 @@ INVALID_ARGUMENT: send several batches. Metadata: "limit".
 Example: BatchAddMemories of six memories with ten facts each.
 """
 ERROR_REASON_SELECTION_CHANGED: ErrorReason.ValueType  # 212
-"""What an erasure by selection would take is not what was looked at: look again. ABORTED.
+"""What an erasure or an undo by selection would change is not what was looked at: look again. ABORTED.
 Example: EraseSelection with the digest of a look from before the subject said something more.
 """
 ERROR_REASON_SELECTION_TOO_LARGE: ErrorReason.ValueType  # 213
-"""The selection has more items than one erasure takes. FAILED_PRECONDITION: erase its sessions first.
+"""The selection has more items than one erasure or undo takes. FAILED_PRECONDITION: select fewer first, e.g. sessions.
 Metadata: "limit". Example: EraseSelection of a principal that wrote 10,001 memories.
 """
 ERROR_REASON_SPACE_DELETED: ErrorReason.ValueType  # 300

@@ -925,6 +925,7 @@ class MemoryFilter(_message.Message):
     PROPERTIES_FIELD_NUMBER: _builtins.int
     ORIGINS_FIELD_NUMBER: _builtins.int
     WORDS_ORIGINS_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
     tag: _builtins.str
     """Only memories with this tag."""
     domain: _builtins.str
@@ -933,6 +934,8 @@ class MemoryFilter(_message.Message):
     """Only this edge type."""
     session_id: _builtins.str
     """Only this session."""
+    principal: _builtins.str
+    """Only memories that this principal first wrote down."""
     @_builtins.property
     def kinds(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.MemoryKind.ValueType]:
         """Only these kinds; empty = all."""
@@ -960,10 +963,11 @@ class MemoryFilter(_message.Message):
         properties: _struct_pb2.Struct | None = ...,
         origins: _abc.Iterable[_type_pb2.Origin.ValueType] | None = ...,
         words_origins: _abc.Iterable[_type_pb2.Origin.ValueType] | None = ...,
+        principal: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["properties", b"properties"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["domain", b"domain", "edge_type", b"edge_type", "kinds", b"kinds", "origins", b"origins", "properties", b"properties", "session_id", b"session_id", "tag", b"tag", "words_origins", b"words_origins"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["domain", b"domain", "edge_type", b"edge_type", "kinds", b"kinds", "origins", b"origins", "principal", b"principal", "properties", b"properties", "session_id", b"session_id", "tag", b"tag", "words_origins", b"words_origins"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -28,7 +28,7 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63oncord/graph/v1/space.proto\x12\x10\x63oncord.graph.v1\x1a\x1b\x63oncord/graph/v1/feed.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\":\n\x12\x43ountByTypeRequest\x12$\n\x05\x61s_of\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"\xe4\x01\n\x13\x43ountByTypeResponse\x12\r\n\x05nodes\x18\x01 \x01(\x03\x12\r\n\x05\x65\x64ges\x18\x02 \x01(\x03\x12\x10\n\x08memories\x18\x03 \x01(\x03\x12\x15\n\rraw_dialogues\x18\x04 \x01(\x03\x12\x0f\n\x07\x64\x65leted\x18\x05 \x01(\x03\x12\x10\n\x08\x65pisodes\x18\x06 \x01(\x03\x12\x16\n\x0eworking_memory\x18\x07 \x01(\x03\x12\x1c\n\x14working_memory_stale\x18\x08 \x01(\x03\x12-\n\x06status\x18\t \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\"\xf1\x02\n\x15ListOperationsRequest\x12\x17\n\x07item_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x37\n\nitem_kinds\x18\x02 \x03(\x0e\x32\x19.concord.type.v1.ItemKindB\x08\xca\xf3\x18\x04\"\x02\x10\x04\x12\x19\n\tprincipal\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x35\n\x05types\x18\x04 \x03(\x0e\x32\x1c.concord.graph.v1.ChangeTypeB\x08\xca\xf3\x18\x04\"\x02\x10\x10\x12)\n\x05since\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x06\x62\x65\x66ore\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0coldest_first\x18\x07 \x01(\x08\x12+\n\tpage_size\x18\x08 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00@\x7f@\x12\x1a\n\npage_token\x18\t \x01(\tB\x06\xca\xf3\x18\x02H\x05\"b\n\x16ListOperationsResponse\x12/\n\noperations\x18\x01 \x03(\x0b\x32\x1b.concord.graph.v1.Operation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xba\x02\n\tOperation\x12\x0b\n\x03seq\x18\x01 \x01(\x03\x12/\n\x0brecord_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12\x0e\n\x06method\x18\x04 \x01(\t\x12\x12\n\nrequest_id\x18\x05 \x01(\t\x12*\n\x04type\x18\x06 \x01(\x0e\x32\x1c.concord.graph.v1.ChangeType\x12\x0f\n\x07item_id\x18\x07 \x01(\t\x12,\n\titem_kind\x18\x08 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x10\n\x08revision\x18\t \x01(\x03\x12\x15\n\rbefore_digest\x18\n \x01(\t\x12\x14\n\x0c\x61\x66ter_digest\x18\x0b \x01(\t\x12\x0e\n\x06reason\x18\x0c \x01(\t\"n\n\x12\x45xportSpaceRequest\x12$\n\x05\x61s_of\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x32\n\x04\x66orm\x18\x02 \x01(\x0e\x32\x1c.concord.graph.v1.ExportFormB\x06\xca\xf3\x18\x02\x30\x01\"$\n\x13\x45xportSpaceResponse\x12\r\n\x05lines\x18\x01 \x03(\t\"u\n\x12ImportSpaceRequest\x12\x30\n\x06header\x18\x01 \x01(\x0b\x32\x1e.concord.graph.v1.ImportHeaderH\x00\x12\x1d\n\x05piece\x18\x02 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80 H\x00\x42\x0e\n\x04part\x12\x06\xd2\xf3\x18\x02\x08\x01\"t\n\x0cImportHeader\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12!\n\rrestore_grant\x18\x02 \x01(\x0c\x42\n\xca\xf3\x18\x06*\x04\x10\x80\x80\x01\x12%\n\x10\x65nrolment_secret\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x02(\x01\"O\n\x13ImportSpaceResponse\x12\x15\n\rexport_digest\x18\x01 \x01(\t\x12\x12\n\nline_count\x18\x02 \x01(\x03\x12\r\n\x05token\x18\x03 \x01(\t*k\n\nExportForm\x12\x1b\n\x17\x45XPORT_FORM_UNSPECIFIED\x10\x00\x12\x15\n\x11\x45XPORT_FORM_STATE\x10\x01\x12\x14\n\x10\x45XPORT_FORM_FULL\x10\x02\x12\x13\n\x0f\x45XPORT_FORM_DOT\x10\x03\x32\xd4\x03\n\x0cSpaceService\x12l\n\x0b\x43ountByType\x12$.concord.graph.v1.CountByTypeRequest\x1a%.concord.graph.v1.CountByTypeResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12u\n\x0eListOperations\x12\'.concord.graph.v1.ListOperationsRequest\x1a(.concord.graph.v1.ListOperationsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12n\n\x0b\x45xportSpace\x12$.concord.graph.v1.ExportSpaceRequest\x1a%.concord.graph.v1.ExportSpaceResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read0\x01\x12o\n\x0bImportSpace\x12$.concord.graph.v1.ImportSpaceRequest\x1a%.concord.graph.v1.ImportSpaceResponse\"\x11\xda\xf3\x18\r\n\x0bspace:write(\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63oncord/graph/v1/space.proto\x12\x10\x63oncord.graph.v1\x1a\x1b\x63oncord/graph/v1/feed.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\":\n\x12\x43ountByTypeRequest\x12$\n\x05\x61s_of\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"\xe4\x01\n\x13\x43ountByTypeResponse\x12\r\n\x05nodes\x18\x01 \x01(\x03\x12\r\n\x05\x65\x64ges\x18\x02 \x01(\x03\x12\x10\n\x08memories\x18\x03 \x01(\x03\x12\x15\n\rraw_dialogues\x18\x04 \x01(\x03\x12\x0f\n\x07\x64\x65leted\x18\x05 \x01(\x03\x12\x10\n\x08\x65pisodes\x18\x06 \x01(\x03\x12\x16\n\x0eworking_memory\x18\x07 \x01(\x03\x12\x1c\n\x14working_memory_stale\x18\x08 \x01(\x03\x12-\n\x06status\x18\t \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\"\xa8\x03\n\x15ListOperationsRequest\x12\x17\n\x07item_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x37\n\nitem_kinds\x18\x02 \x03(\x0e\x32\x19.concord.type.v1.ItemKindB\x08\xca\xf3\x18\x04\"\x02\x10\x04\x12\x19\n\tprincipal\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x35\n\x05types\x18\x04 \x03(\x0e\x32\x1c.concord.graph.v1.ChangeTypeB\x08\xca\xf3\x18\x04\"\x02\x10\x10\x12)\n\x05since\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x06\x62\x65\x66ore\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0coldest_first\x18\x07 \x01(\x08\x12+\n\tpage_size\x18\x08 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00@\x7f@\x12\x1a\n\npage_token\x18\t \x01(\tB\x06\xca\xf3\x18\x02H\x05\x12\x1a\n\nsession_id\x18\n \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\timport_id\x18\x0b \x01(\tB\x06\xca\xf3\x18\x02H\x03\"b\n\x16ListOperationsResponse\x12/\n\noperations\x18\x01 \x03(\x0b\x32\x1b.concord.graph.v1.Operation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xba\x02\n\tOperation\x12\x0b\n\x03seq\x18\x01 \x01(\x03\x12/\n\x0brecord_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12\x0e\n\x06method\x18\x04 \x01(\t\x12\x12\n\nrequest_id\x18\x05 \x01(\t\x12*\n\x04type\x18\x06 \x01(\x0e\x32\x1c.concord.graph.v1.ChangeType\x12\x0f\n\x07item_id\x18\x07 \x01(\t\x12,\n\titem_kind\x18\x08 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x10\n\x08revision\x18\t \x01(\x03\x12\x15\n\rbefore_digest\x18\n \x01(\t\x12\x14\n\x0c\x61\x66ter_digest\x18\x0b \x01(\t\x12\x0e\n\x06reason\x18\x0c \x01(\t\"n\n\x12\x45xportSpaceRequest\x12$\n\x05\x61s_of\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x32\n\x04\x66orm\x18\x02 \x01(\x0e\x32\x1c.concord.graph.v1.ExportFormB\x06\xca\xf3\x18\x02\x30\x01\"$\n\x13\x45xportSpaceResponse\x12\r\n\x05lines\x18\x01 \x03(\t\"u\n\x12ImportSpaceRequest\x12\x30\n\x06header\x18\x01 \x01(\x0b\x32\x1e.concord.graph.v1.ImportHeaderH\x00\x12\x1d\n\x05piece\x18\x02 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80 H\x00\x42\x0e\n\x04part\x12\x06\xd2\xf3\x18\x02\x08\x01\"t\n\x0cImportHeader\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12!\n\rrestore_grant\x18\x02 \x01(\x0c\x42\n\xca\xf3\x18\x06*\x04\x10\x80\x80\x01\x12%\n\x10\x65nrolment_secret\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x02(\x01\"O\n\x13ImportSpaceResponse\x12\x15\n\rexport_digest\x18\x01 \x01(\t\x12\x12\n\nline_count\x18\x02 \x01(\x03\x12\r\n\x05token\x18\x03 \x01(\t*k\n\nExportForm\x12\x1b\n\x17\x45XPORT_FORM_UNSPECIFIED\x10\x00\x12\x15\n\x11\x45XPORT_FORM_STATE\x10\x01\x12\x14\n\x10\x45XPORT_FORM_FULL\x10\x02\x12\x13\n\x0f\x45XPORT_FORM_DOT\x10\x03\x32\xd4\x03\n\x0cSpaceService\x12l\n\x0b\x43ountByType\x12$.concord.graph.v1.CountByTypeRequest\x1a%.concord.graph.v1.CountByTypeResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12u\n\x0eListOperations\x12\'.concord.graph.v1.ListOperationsRequest\x1a(.concord.graph.v1.ListOperationsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12n\n\x0b\x45xportSpace\x12$.concord.graph.v1.ExportSpaceRequest\x1a%.concord.graph.v1.ExportSpaceResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read0\x01\x12o\n\x0bImportSpace\x12$.concord.graph.v1.ImportSpaceRequest\x1a%.concord.graph.v1.ImportSpaceResponse\"\x11\xda\xf3\x18\r\n\x0bspace:write(\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -47,6 +47,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTOPERATIONSREQUEST'].fields_by_name['page_size']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\000\000\021\000\000\000\000\000@\177@'
   _globals['_LISTOPERATIONSREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_LISTOPERATIONSREQUEST'].fields_by_name['page_token']._serialized_options = b'\312\363\030\002H\005'
+  _globals['_LISTOPERATIONSREQUEST'].fields_by_name['session_id']._loaded_options = None
+  _globals['_LISTOPERATIONSREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\002H\003'
+  _globals['_LISTOPERATIONSREQUEST'].fields_by_name['import_id']._loaded_options = None
+  _globals['_LISTOPERATIONSREQUEST'].fields_by_name['import_id']._serialized_options = b'\312\363\030\002H\003'
   _globals['_EXPORTSPACEREQUEST'].fields_by_name['form']._loaded_options = None
   _globals['_EXPORTSPACEREQUEST'].fields_by_name['form']._serialized_options = b'\312\363\030\0020\001'
   _globals['_IMPORTSPACEREQUEST'].oneofs_by_name['part']._loaded_options = None
@@ -67,28 +71,28 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SPACESERVICE'].methods_by_name['ExportSpace']._serialized_options = b'\332\363\030\014\n\ngraph:read'
   _globals['_SPACESERVICE'].methods_by_name['ImportSpace']._loaded_options = None
   _globals['_SPACESERVICE'].methods_by_name['ImportSpace']._serialized_options = b'\332\363\030\r\n\013space:write'
-  _globals['_EXPORTFORM']._serialized_start=1718
-  _globals['_EXPORTFORM']._serialized_end=1825
+  _globals['_EXPORTFORM']._serialized_start=1773
+  _globals['_EXPORTFORM']._serialized_end=1880
   _globals['_COUNTBYTYPEREQUEST']._serialized_start=170
   _globals['_COUNTBYTYPEREQUEST']._serialized_end=228
   _globals['_COUNTBYTYPERESPONSE']._serialized_start=231
   _globals['_COUNTBYTYPERESPONSE']._serialized_end=459
   _globals['_LISTOPERATIONSREQUEST']._serialized_start=462
-  _globals['_LISTOPERATIONSREQUEST']._serialized_end=831
-  _globals['_LISTOPERATIONSRESPONSE']._serialized_start=833
-  _globals['_LISTOPERATIONSRESPONSE']._serialized_end=931
-  _globals['_OPERATION']._serialized_start=934
-  _globals['_OPERATION']._serialized_end=1248
-  _globals['_EXPORTSPACEREQUEST']._serialized_start=1250
-  _globals['_EXPORTSPACEREQUEST']._serialized_end=1360
-  _globals['_EXPORTSPACERESPONSE']._serialized_start=1362
-  _globals['_EXPORTSPACERESPONSE']._serialized_end=1398
-  _globals['_IMPORTSPACEREQUEST']._serialized_start=1400
-  _globals['_IMPORTSPACEREQUEST']._serialized_end=1517
-  _globals['_IMPORTHEADER']._serialized_start=1519
-  _globals['_IMPORTHEADER']._serialized_end=1635
-  _globals['_IMPORTSPACERESPONSE']._serialized_start=1637
-  _globals['_IMPORTSPACERESPONSE']._serialized_end=1716
-  _globals['_SPACESERVICE']._serialized_start=1828
-  _globals['_SPACESERVICE']._serialized_end=2296
+  _globals['_LISTOPERATIONSREQUEST']._serialized_end=886
+  _globals['_LISTOPERATIONSRESPONSE']._serialized_start=888
+  _globals['_LISTOPERATIONSRESPONSE']._serialized_end=986
+  _globals['_OPERATION']._serialized_start=989
+  _globals['_OPERATION']._serialized_end=1303
+  _globals['_EXPORTSPACEREQUEST']._serialized_start=1305
+  _globals['_EXPORTSPACEREQUEST']._serialized_end=1415
+  _globals['_EXPORTSPACERESPONSE']._serialized_start=1417
+  _globals['_EXPORTSPACERESPONSE']._serialized_end=1453
+  _globals['_IMPORTSPACEREQUEST']._serialized_start=1455
+  _globals['_IMPORTSPACEREQUEST']._serialized_end=1572
+  _globals['_IMPORTHEADER']._serialized_start=1574
+  _globals['_IMPORTHEADER']._serialized_end=1690
+  _globals['_IMPORTSPACERESPONSE']._serialized_start=1692
+  _globals['_IMPORTSPACERESPONSE']._serialized_end=1771
+  _globals['_SPACESERVICE']._serialized_start=1883
+  _globals['_SPACESERVICE']._serialized_end=2351
 # @@protoc_insertion_point(module_scope)

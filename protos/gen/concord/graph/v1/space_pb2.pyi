@@ -175,6 +175,8 @@ class ListOperationsRequest(_message.Message):
     OLDEST_FIRST_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    IMPORT_ID_FIELD_NUMBER: _builtins.int
     item_id: _builtins.str
     """Only operations on this item."""
     principal: _builtins.str
@@ -185,6 +187,10 @@ class ListOperationsRequest(_message.Message):
     """1 to 500; 0 = 50."""
     page_token: _builtins.str
     """From the previous page of the same query."""
+    session_id: _builtins.str
+    """Only what was done by the requests that wrote a session's memories, turns, episodes and entries of working memory."""
+    import_id: _builtins.str
+    """Only what an import did: its ID in the names of its requests, "import-ID-1", "import-ID-2", …"""
     @_builtins.property
     def item_kinds(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.ItemKind.ValueType]:
         """Only operations on items of these kinds; empty = all. An item that does not exist counts as a ghost."""
@@ -215,10 +221,12 @@ class ListOperationsRequest(_message.Message):
         oldest_first: _builtins.bool = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        session_id: _builtins.str = ...,
+        import_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "since", b"since"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "item_id", b"item_id", "item_kinds", b"item_kinds", "oldest_first", b"oldest_first", "page_size", b"page_size", "page_token", b"page_token", "principal", b"principal", "since", b"since", "types", b"types"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "import_id", b"import_id", "item_id", b"item_id", "item_kinds", b"item_kinds", "oldest_first", b"oldest_first", "page_size", b"page_size", "page_token", b"page_token", "principal", b"principal", "session_id", b"session_id", "since", b"since", "types", b"types"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -389,6 +389,7 @@ class SearchFilter(_message.Message):
     PROPERTIES_FIELD_NUMBER: _builtins.int
     ORIGINS_FIELD_NUMBER: _builtins.int
     WORDS_ORIGINS_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
     NODE_FIELD_NUMBER: _builtins.int
     domain: _builtins.str
     """This domain and those below it."""
@@ -400,6 +401,8 @@ class SearchFilter(_message.Message):
     """Made in this session."""
     category: _builtins.str
     """This category."""
+    principal: _builtins.str
+    """First written down by this principal."""
     node: _builtins.str
     """The name or id of a node: only memories that state a fact about it or that an edge links with it. Graph is
     asked at the instant of the query; an edge counts within its stated interval, superseded or not. Of
@@ -501,11 +504,12 @@ class SearchFilter(_message.Message):
         properties: _struct_pb2.Struct | None = ...,
         origins: _abc.Iterable[_type_pb2.Origin.ValueType] | None = ...,
         words_origins: _abc.Iterable[_type_pb2.Origin.ValueType] | None = ...,
+        principal: _builtins.str = ...,
         node: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_before", b"created_before", "created_since", b"created_since", "properties", b"properties", "valid_before", b"valid_before", "valid_since", b"valid_since"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_of", b"all_of", "any_of", b"any_of", "category", b"category", "concepts", b"concepts", "created_before", b"created_before", "created_since", b"created_since", "domain", b"domain", "edge_types", b"edge_types", "importances", b"importances", "kinds", b"kinds", "min_trust", b"min_trust", "node", b"node", "none_of", b"none_of", "origins", b"origins", "properties", b"properties", "session_id", b"session_id", "source", b"source", "tags_all", b"tags_all", "tags_any", b"tags_any", "tags_none", b"tags_none", "valid_before", b"valid_before", "valid_since", b"valid_since", "words_origins", b"words_origins"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_of", b"all_of", "any_of", b"any_of", "category", b"category", "concepts", b"concepts", "created_before", b"created_before", "created_since", b"created_since", "domain", b"domain", "edge_types", b"edge_types", "importances", b"importances", "kinds", b"kinds", "min_trust", b"min_trust", "node", b"node", "none_of", b"none_of", "origins", b"origins", "principal", b"principal", "properties", b"properties", "session_id", b"session_id", "source", b"source", "tags_all", b"tags_all", "tags_any", b"tags_any", "tags_none", b"tags_none", "valid_before", b"valid_before", "valid_since", b"valid_since", "words_origins", b"words_origins"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

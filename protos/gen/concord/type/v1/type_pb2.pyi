@@ -1199,6 +1199,7 @@ class Memory(_message.Message):
     TRUST_FIELD_NUMBER: _builtins.int
     CLAIMS_FIELD_NUMBER: _builtins.int
     CLAIM_COUNT_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id: the caller's own, else a UUIDv7. Links name it: [[memory:ID]]."""
     content: _builtins.str
@@ -1247,6 +1248,8 @@ class Memory(_message.Message):
     """
     claim_count: _builtins.int
     """How many open claims there are. Output only."""
+    principal: _builtins.str
+    """The principal that first wrote it down. Empty in versions and former revisions of it. Output only."""
     @_builtins.property
     def concepts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Its concepts; extracted from the content when none are given."""
@@ -1364,10 +1367,11 @@ class Memory(_message.Message):
         trust: Global___TrustLevel.ValueType = ...,
         claims: _abc.Iterable[Global___ClaimNote] | None = ...,
         claim_count: _builtins.int = ...,
+        principal: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "health", b"health", "modify_time", b"modify_time", "properties", b"properties", "supersession", b"supersession", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "claim_count", b"claim_count", "claims", b"claims", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "health", b"health", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "origin", b"origin", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "trust", b"trust", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until", "words_origin", b"words_origin"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "claim_count", b"claim_count", "claims", b"claims", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "health", b"health", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "origin", b"origin", "principal", b"principal", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "trust", b"trust", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until", "words_origin", b"words_origin"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -73,6 +73,12 @@ def memory_tests(filter_: MemoryFilter, known: Known) -> tuple[str, dict[str, An
             " IN $words_origins"
         )
         bound["words_origins"] = [int(origin) for origin in filter_.words_origins]
+    if filter_.principal:
+        tests += (
+            " AND EXISTS { MATCH (w:MemoryVersion {id: m.id, revision: 1})"
+            " WHERE w.principal = $principal }"
+        )
+        bound["principal"] = filter_.principal
     if filter_.session_id:
         tests += " AND m.session_id = $session_id"
         bound["session_id"] = filter_.session_id

@@ -31,6 +31,11 @@ _AT_SIDES = " UNION ".join(
     f"UNWIND $asked AS ask MATCH (c:EntryVersion {{{side}: ask.id}}) RETURN c.id AS id"
     for side in ("first_id", "second_id")
 )
+# all operations of one request have one record time
+_TIMES_OF_SESSION = " UNION ".join(
+    f"MATCH (v:{label} {{session_id: $session}}) WHERE v.revision = 1 RETURN v.record_from AS time"
+    for label in ("MemoryVersion", "EntryVersion")
+)
 # for a kind of name: the live label, and the properties with the two sort keys and the name
 _SPELT = {
     NameKind.NODE: ("Entity", "folded", "backwards", "name"),
@@ -109,6 +114,9 @@ class LayerReads(SpaceTransaction):
         self, filter_: OperationFilter, beyond: int | None, limit: int
     ) -> Sequence[Change]:
         tests, bound = _operation_tests(filter_)
+        if filter_.session_id:
+            times = await self.ask(_TIMES_OF_SESSION, session=filter_.session_id)
+            tests, bound["times"] = f"{tests} AND c.record_time IN $times", [t for (t,) in times]
         for name, time, test in (
             ("first", filter_.since, " AND c.seq >= $first"),
             ("end", filter_.before, " AND c.seq < $end"),
@@ -210,9 +218,20 @@ def _entry_counts(known: Known, *, stated: bool) -> str:
 def _operation_tests(filter_: OperationFilter) -> tuple[str, dict[str, Any]]:
     tests = "" if filter_.types else f" AND NOT c.type IN {_CONSEQUENCES}"
     bound: dict[str, Any] = {}
+    imported = filter_.imported if filter_.import_id else (None, None)
     for name, test, value in (
         ("item_id", "c.item_id = $item_id", filter_.item_id or None),
         ("principal", "c.principal = $principal", filter_.principal or None),
+        (
+            "import_first",
+            "c.request_id > $import_first",
+            imported[0],
+        ),
+        (
+            "import_end",
+            "c.request_id < $import_end",
+            imported[1],
+        ),
         ("kinds", "c.item_kind IN $kinds", [int(k) for k in filter_.item_kinds] or None),
         ("types", "c.type IN $types", [int(t) for t in filter_.types] or None),
     ):

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 17
+VERSION = 18
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -91,6 +91,7 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "entry_listed": ("Entry", "space", "kind", "rank", "record_from"),
     "entry_of_session": ("Entry", "space", "kind", "session_id"),
     "entry_then": ("EntryVersion", "space", "kind"),
+    "entry_session": ("EntryVersion", "space", "session_id"),
     "conflict_second": ("Conflict", "space", "second_id"),
     "conflict_first_then": ("EntryVersion", "space", "first_id"),
     "conflict_second_then": ("EntryVersion", "space", "second_id"),
@@ -107,6 +108,7 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "session_backwards": ("Episode", "space", "backwards_session"),
     "access_unannounced": ("Access", "unannounced"),
     "change_item": ("Change", "space", "item_id", "seq"),
+    "change_principal": ("Change", "space", "principal", "seq"),
     "state_change": ("StateChange", "space", "item_id", "seq"),
     "change_time": ("Change", "space", "record_time", "seq"),
     "request_age": ("Request", "space", "create_time"),

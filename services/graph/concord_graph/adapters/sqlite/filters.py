@@ -90,6 +90,12 @@ def memory_tests(filter_: MemoryFilter) -> tuple[str, dict[str, Any]]:
             " IN (SELECT value FROM json_each(:words_origins))"
         )
         bound["words_origins"] = json.dumps(list(filter_.words_origins))
+    if filter_.principal:
+        tests += (
+            " AND EXISTS (SELECT 1 FROM memory w WHERE w.space = m.space AND w.id = m.id"
+            " AND w.revision = 1 AND w.principal = :principal)"
+        )
+        bound["principal"] = filter_.principal
     if filter_.session_id:
         tests += " AND m.session_id = :session_id"
         bound["session_id"] = filter_.session_id

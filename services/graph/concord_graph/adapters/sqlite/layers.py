@@ -17,6 +17,11 @@ from concord_graph.ports import Change, ChangeType, EntryFilter, OperationFilter
 _COLUMNS = ", ".join(CHANGE_COLUMNS)
 _CONSEQUENCES = (int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED))
 _TURN = f"m.memory_kind = {MemoryKind.TURN}"
+_TIMES_OF_SESSION = " UNION ALL ".join(  # all operations of one request have one record time
+    f"SELECT record_from FROM {table} WHERE space = :space AND session_id = :session"
+    " AND revision = 1 AND session_id <> ''"
+    for table in ("memory", "entry")
+)
 
 
 class LayerReads:
@@ -174,8 +179,15 @@ def _operation_tests(filter_: OperationFilter) -> tuple[str, dict[str, Any]]:
     bound: dict[str, Any] = {}
     for name, value in (("item_id", filter_.item_id), ("principal", filter_.principal)):
         if value:
-            tests += f" AND {name} = :{name}"
+            not_by = "+" if filter_.item_id and name == "principal" else ""
+            tests += f" AND {not_by}{name} = :{name}"
             bound[name] = value
+    if filter_.session_id:
+        tests += f" AND record_time IN ({_TIMES_OF_SESSION})"
+        bound["session"] = filter_.session_id
+    if filter_.import_id:
+        tests += " AND request_id > :import_first AND request_id < :import_end"
+        bound["import_first"], bound["import_end"] = filter_.imported
     if filter_.item_kinds:
         tests += " AND item_kind IN (SELECT value FROM json_each(:kinds))"
         bound["kinds"] = json.dumps([int(kind) for kind in filter_.item_kinds])

@@ -33,8 +33,8 @@ _TO_CLAIM = "ALTER TABLE edge ADD COLUMN claimed INTEGER NOT NULL DEFAULT 0;"
 """What was written before the guard of W9 acts as it did."""
 
 SCHEMA = Schema(
-    version=37,
+    version=38,
     tables=Path(__file__).with_name("schema.sql").read_text("utf-8"),
-    conversions={35: _TO_SETTLE + _WORDS_ORIGIN + _TO_CLAIM, 36: _WORDS_ORIGIN + _TO_CLAIM},
+    conversions={35: _TO_SETTLE + _WORDS_ORIGIN + _TO_CLAIM, 36: _WORDS_ORIGIN + _TO_CLAIM, 37: ""},
     begin=_begin,
 )

@@ -154,6 +154,9 @@ CREATE INDEX memory_triggered ON memory (space, id)
 -- Who derives from a memory is looked for among the few that derive from any (spec D12).
 CREATE INDEX memory_derived ON memory (space, id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND instr(sources, '"memory_ids":["') > 0;
+-- What the requests did that wrote a session's memories and entries is found by when they did (spec W9).
+CREATE INDEX memory_session ON memory (space, session_id, record_from)
+  WHERE revision = 1 AND session_id <> '';
 
 CREATE TABLE access (
   space INTEGER NOT NULL,
@@ -186,6 +189,8 @@ CREATE TABLE change (
   PRIMARY KEY (space, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX change_item ON change (space, item_id, seq);
+-- What a principal did since a time is listed, and undone (spec W9).
+CREATE INDEX change_principal ON change (space, principal, seq);
 -- A read is a change, too, and leaves the item's state as it is: a much-read item has thousands of them.
 CREATE INDEX change_state ON change (space, item_id, seq) WHERE type NOT IN (6, 7, 9, 12);
 
@@ -247,6 +252,8 @@ CREATE INDEX entry_listed ON entry (space, kind, shelf, rank, record_from)
   WHERE record_until = 9223372036854775807 AND deleted = 0;
 CREATE INDEX entry_of_session ON entry (space, kind, shelf, session_id, rank, record_from)
   WHERE record_until = 9223372036854775807 AND deleted = 0;
+CREATE INDEX entry_session ON entry (space, session_id, record_from)
+  WHERE revision = 1 AND session_id <> '';
 CREATE INDEX entry_then ON entry (space, kind, record_from);
 CREATE UNIQUE INDEX conflict_pair ON entry (space, first_id, second_id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND kind = 8;

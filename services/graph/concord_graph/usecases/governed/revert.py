@@ -58,7 +58,7 @@ async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> Items
     restored.sort(key=lambda each: isinstance(each.before, Edge))
     async with writer.together():
         every = (*found, *removed, *restored)
-        written = [await _put(writer, each.before, each.after) for each in every]
+        written = [await put_as_before(writer, each.before, each.after) for each in every]
         await restate(writer, written)
     return ItemsReverted(tuple(map(ref, written)))
 
@@ -77,11 +77,11 @@ async def _as_left(writer: Writer, stored: Record, reversion: Reversion) -> Reco
 async def _as_before(writer: Writer, stored: Record, revision: int) -> Record:
     """Return an item as an earlier revision had it; revision 0 = it did not exist."""
     if revision == 0:
-        return _gone(stored)
+        return gone(stored)
     return existing(await writer.tx.revision(Ref(stored.kind, stored.id, revision)), stored.id)
 
 
-def _gone(stored: Record) -> Record:
+def gone(stored: Record) -> Record:
     """Return the revision that stands for a missing item, or for an undeclared relation."""
     if isinstance(stored, DeclaredRelation):
         blank = DeclaredRelation(stored.id, stored.name, functional=False)
@@ -89,7 +89,8 @@ def _gone(stored: Record) -> Record:
     return replace(stored, deleted=True)
 
 
-async def _put(writer: Writer, stored: Record, after: Record) -> Record:
+async def put_as_before(writer: Writer, stored: Record, after: Record) -> Record:
+    """Write the next revision of an item or conflict: it says what an earlier one said."""
     match stored, after:
         case (Node(), Node()):
             return await writer.put(stored, after)

@@ -57,10 +57,15 @@ async def conflicts(tx: Reads, plan: Plan) -> list[str]:
     """Return the ids of the items that conflict with the undo, each once."""
     found: dict[str, None] = {}
     for planned in plan.values():
-        found |= dict.fromkeys(await _dangling_edges(tx, planned, plan))
-        found |= dict.fromkeys(await _changed_dependencies(tx, planned, plan))
-        found |= dict.fromkeys(await _rivals_for_key(tx, planned, plan))
+        found |= dict.fromkeys(await in_the_way(tx, planned, plan))
+        found |= dict.fromkeys(await changed_dependencies(tx, planned, plan))
     return list(found)
+
+
+async def in_the_way(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
+    """Return the ids of the live edges that an item's removal would leave without an end, and of
+    the live items that have the key of a restored one."""
+    return await _dangling_edges(tx, planned, plan) + await _rivals_for_key(tx, planned, plan)
 
 
 async def _dangling_edges(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
@@ -81,7 +86,7 @@ async def _dangling_edges(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
     return dangling
 
 
-async def _changed_dependencies(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
+async def changed_dependencies(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
     """Return the ends of a restored edge, or of a restored memory's facts, that were changed."""
     before, after = planned.before, planned.after
     if isinstance(after, Memory) and isinstance(before, Memory):

@@ -152,7 +152,7 @@ class Memories:
         _check_triggers(own)
         links = meant_links(self.links(own.content), _voice(writer, own, extracted=extracted))
         origin = await words_origin(writer, own, extracted=extracted)
-        other = await self._put(writer, None, with_words_of(own, origin))
+        other = await self.put(writer, None, with_words_of(own, origin))
         await sync_links(writer, other, [link for link in links if link.target_id != stored.id])
         ends = End(other.id, ItemKind.MEMORY), End(stored.id, ItemKind.MEMORY)
         lineage = Edge(writer.tx.new_id(), ends[0], Relation.SUPERSEDES, ends[1])
@@ -194,7 +194,7 @@ class Memories:
         if not stored.deleted:
             raise ItemState("this memory is not forgotten", memory_id)
         with claimed_as(stored):
-            back = await self._put(writer, stored, replace(stored, deleted=False))
+            back = await self.put(writer, stored, replace(stored, deleted=False))
         return written(stored, back)
 
     async def append(self, writer: Writer, drafts: Sequence[MemoryDraft]) -> TurnsAppended:
@@ -261,7 +261,7 @@ class Memories:
             order = await writer.tx.last_turn_order(draft.session_id) + 1
             drafted = replace(drafted, turn_order=order)
         origin = await words_origin(writer, drafted, extracted=extracted)
-        memory = await self._put(writer, None, with_words_of(drafted, origin))
+        memory = await self.put(writer, None, with_words_of(drafted, origin))
         await sync_links(writer, memory, links)
         return memory
 
@@ -275,16 +275,16 @@ class Memories:
         check_interval(memory, "memory.valid_until")
         _check_triggers(memory)
         if memory.content == stored.content:
-            return await self._put(writer, stored, memory)
+            return await self.put(writer, stored, memory)
         edges = await writer.tx.content_edges_from(stored.id)
         held = {Link(edge.relation, edge.target.id) for edge in edges}
         now, before = self.links(memory.content), self.links(stored.content)
         kept, anew = reread_links(now, before, held, _voice(writer, memory, extracted=extracted))
-        replaced = await self._put(writer, stored, memory)
+        replaced = await self.put(writer, stored, memory)
         await sync_links(writer, replaced, anew, kept)
         return replaced
 
-    async def _put(self, writer: Writer, before: Memory | None, after: Memory) -> Memory:
+    async def put(self, writer: Writer, before: Memory | None, after: Memory) -> Memory:
         """Write a memory and the edges of its facts."""
         if _stating(before) == _stating(after):
             return await writer.put(before, after)

@@ -18,7 +18,7 @@ from concord_graph.domain.items import (
     Node,
 )
 from concord_graph.domain.relevance import default_importance, relevance
-from concord_graph.ports import Reads, Step, View, Walk
+from concord_graph.ports import Reads, Ref, Step, View, Walk
 from concord_graph.usecases.read.succession import above, amending
 
 MOST_HEADS = 100
@@ -72,12 +72,24 @@ def step_relevance(step: Step, now: int) -> float:
 async def with_heads(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
     """Fill in all that readers see of items beside their fields.
 
-    That is the heads of their chains (T2), amendments (T4), open conflicts (D5), open claims (W9),
-    whether memories are linked (S8), lineage that lost an end (V8), and ends that are ghosts (M3).
+    That is the heads of their chains (T2), amendments (T4), open conflicts (D5), open claims and
+    who wrote first (W9), whether memories are linked (S8), lineage that lost an end (V8), and ends
+    that are ghosts (M3).
     """
     amended = await with_amendments(tx, await with_ends(tx, views, at), at)
     disputed = await with_claims(tx, await with_conflicts(tx, amended, at), at)
-    return await with_ghosts(tx, await with_connections(tx, disputed, at), at)
+    writers = await writers_of(tx, disputed)
+    whose = [view._replace(writer=writers.get(view.item.id, "")) for view in disputed]
+    return await with_ghosts(tx, await with_connections(tx, whose, at), at)
+
+
+async def writers_of(tx: Reads, views: Sequence[View]) -> Mapping[str, str]:
+    """Return the principals that first wrote the memories, by the memories' ids."""
+    memories = [view.item for view in views if isinstance(view.item, Memory)]
+    found = {each.id: each.revision.principal for each in memories}
+    changed = [Ref(ItemKind.MEMORY, m.id, 1) for m in memories if m.revision.number > 1]
+    first = await tx.revisions(changed) if changed else ()
+    return found | {each.id: each.revision.principal for each in first if each is not None}
 
 
 async def with_connections(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:

@@ -18,6 +18,7 @@ from concord_graph.usecases.read.shown import (
     with_conflicts,
     with_connections,
     with_ends,
+    writers_of,
 )
 
 BUCKETS = 256
@@ -52,10 +53,15 @@ async def states(
         for state, (_, seq) in zip(found, refs, strict=True)
     ]
     amended = await _amended_now(tx, refs, ended, at)
-    shown = [
-        (state, show(amended.get(place, state.view), now, state.at.valid)) if state else None
-        for place, state in enumerate(ended)
-    ]
+    writers = await writers_of(tx, [state.view for state in ended if state])
+    shown: list[tuple[State, Shown] | None] = []
+    for place, state in enumerate(ended):
+        if state is None:
+            shown.append(None)
+            continue
+        view = amended.get(place, state.view)
+        whose = view._replace(writer=writers.get(view.item.id, ""))
+        shown.append((state, show(whose, now, state.at.valid)))
     return shown, await keeps_recalls(tx)
 
 

@@ -165,6 +165,7 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         role=memory.role,
         origin=memory.origin,
         words_origin=memory.words_origin,
+        principal=memory.principal,
         trust=memory.trust,
         facts=tuple([(each.subject, each.relation, each.object) for each in memory.facts]),
         amendments=tuple(supersession.amendment_ids),

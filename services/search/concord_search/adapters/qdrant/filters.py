@@ -157,6 +157,7 @@ class _Conditions:
             ("source", wanted.source),
             ("session", wanted.session_id),
             ("category", wanted.category),
+            ("principal", wanted.principal),
             ("trust", str(wanted.min_trust or "")),
         ):
             self._any(name, [value] if value else [])

@@ -116,6 +116,7 @@ def _facets(state: MemoryState, key: SpaceKey) -> list[int]:
         ("origin", str(state.origin or "")),
         ("words_origin", str(state.words_origin or "")),
         ("category", state.category),
+        ("principal", state.principal),
         ("session", state.session_id),
         *(("tag", tag) for tag in state.tags),
         *(("property", each) for each in state.properties),

@@ -22,6 +22,7 @@ from concord_client.cli.governance.session import (
 from concord_client.cli.governance.settlement import settle
 from concord_client.cli.render.page import show, text
 from concord_client.cli.session import Session
+from concord_client.cli.values import import_named, instant
 
 if TYPE_CHECKING:
     from concord_client.trust.review import Reviewed
@@ -183,8 +184,52 @@ def revoke(
         governance.report(reply)
 
 
-def undo(session: Session, number: NumberArgument) -> None:
-    """Propose to undo what an executed proposal did; whoever had to agree must agree again."""
+def undo(
+    session: Session,
+    number: Annotated[
+        str, typer.Argument(metavar="[N]", help="The proposal's number, or its id.")
+    ] = "",
+    *,
+    principal: Annotated[
+        str, typer.Option(metavar="NAME", help="All that a principal did since a time.")
+    ] = "",
+    session_id: Annotated[
+        str, typer.Option("--session", metavar="ID", help="All that came of a session.")
+    ] = "",
+    import_id: Annotated[
+        str,
+        typer.Option(
+            "--import", metavar="ID", help="All that an import did, by one of its requests."
+        ),
+    ] = "",
+    since: Annotated[str | None, typer.Option(help="Not before this time (ISO 8601).")] = None,
+    before: Annotated[str | None, typer.Option(help="Only before this time.")] = None,
+    digest: Annotated[str, typer.Option(help="What the look printed: undo exactly that.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Propose to undo what a proposal did, or undo what a principal, session or import did.
+
+    Whoever had to agree to the proposal must agree again. With --principal, --session or --import
+    and --since this only looks, and lists what would be as it was before and what would be left;
+    with the look's --digest as well, it undoes exactly that.
+    """
+    names = {"principal": principal, "session_id": session_id, "import_id": import_named(import_id)}
+    given = {by: name for by, name in names.items() if name}
+    if len(given) + bool(number) != 1 or bool(given) != (since is not None):
+        raise typer.BadParameter(
+            "name a proposal, or one of --principal, --session, --import, with --since."
+        )
+    if given:
+        from concord.graph.v1.undo_pb2 import UndoSelection
+
+        from concord_client.cli import undoing
+
+        selection = UndoSelection(**given, since=instant(since), before=instant(before))
+        if digest:
+            undoing.undo(session, selection, digest, yes=yes)
+        else:
+            undoing.look(session, selection)
+        return
     from concord.governance.v1.proposal_pb2 import UndoModificationRequest
 
     with governance_session(session) as governance:

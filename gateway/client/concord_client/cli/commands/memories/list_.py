@@ -20,6 +20,7 @@ from concord_client.cli.options import (
     OriginOption,
     PageTokenOption,
     WordsOriginOption,
+    WriterOption,
 )
 from concord_client.cli.render.health_page import note
 from concord_client.cli.render.item_page import amended, statement
@@ -45,6 +46,7 @@ def list_(
     domain: Annotated[str | None, typer.Option(help="Memories of this domain or below.")] = None,
     origin: OriginOption = None,
     words_of: WordsOriginOption = None,
+    principal: WriterOption = "",
     session_id: Annotated[str | None, typer.Option("--session", help="Its memories.")] = None,
     everything: Annotated[
         bool | None,
@@ -90,7 +92,7 @@ def list_(
         "--session": session_id,
     }
     of_memories |= {"--all or --current": everything is not None, "--origin": origin}
-    of_memories["--words-of"] = words_of
+    of_memories |= {"--words-of": words_of, "--principal": principal}
     of_edges: dict[str, object] = {"--relation": relation, "--importance": importance}
     of_edges |= {"--participant": participant}
     of_both: dict[str, object] = {"--type": edge_type, "--property": prop}
@@ -118,6 +120,7 @@ def list_(
             domain=domain or "",
             origins=[each.value_of() for each in origin or ()],
             words_origins=[each.value_of() for each in words_of or ()],
+            principal=principal,
             session_id=session_id or "",
             properties=properties(prop),
             edge_type=edge_type.value_of() if edge_type else EDGE_TYPE_UNSPECIFIED,

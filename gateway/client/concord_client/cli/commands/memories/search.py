@@ -15,6 +15,7 @@ from concord_client.cli.options import (
     KnownAtOption,
     OriginOption,
     WordsOriginOption,
+    WriterOption,
 )
 from concord_client.cli.render.page import plural, show, text
 from concord_client.cli.render.search_page import show_results
@@ -47,6 +48,7 @@ def search(
     ] = None,
     origin: OriginOption = None,
     words_of: WordsOriginOption = None,
+    principal: WriterOption = "",
     node: Annotated[
         str, typer.Option(help="Only what is stated about or linked with this node, by name or id.")
     ] = "",
@@ -104,13 +106,14 @@ def search(
         no_window=no_window,
         include_edges=edges,
     )
-    if domain or kind or tag or prop or origin or words_of or node:
+    if domain or kind or tag or prop or origin or words_of or principal or node:
         request.filter.domain = domain or ""
         request.filter.kinds.extend(each.value_of() for each in kind or ())
         request.filter.tags_all.extend(tag or ())
         request.filter.origins.extend(each.value_of() for each in origin or ())
         request.filter.words_origins.extend(each.value_of() for each in words_of or ())
         request.filter.node = node
+        request.filter.principal = principal
         request.filter.properties.MergeFrom(properties(prop) or Struct())
     with session.client() as client:
         reply = client.search.Search(request)

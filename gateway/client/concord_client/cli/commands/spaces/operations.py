@@ -9,7 +9,7 @@ from concord_client.cli.choices import ChangeType
 from concord_client.cli.options import PageTokenOption
 from concord_client.cli.render.page import show, show_more, table, text, when, word
 from concord_client.cli.session import Session
-from concord_client.cli.values import instant
+from concord_client.cli.values import import_named, instant
 
 if TYPE_CHECKING:
     from concord.graph.v1.space_pb2 import ListOperationsResponse
@@ -22,6 +22,15 @@ def operations(
     ] = "",
     *,
     principal: Annotated[str, typer.Option(help="Only what this principal did.")] = "",
+    session_id: Annotated[
+        str, typer.Option("--session", help="Only what wrote this session's memories and notes.")
+    ] = "",
+    import_id: Annotated[
+        str,
+        typer.Option(
+            "--import", metavar="ID", help="Only what this import did, by one of its requests."
+        ),
+    ] = "",
     deed: Annotated[
         list[ChangeType] | None,
         typer.Option("--type", case_sensitive=False, help="Only these; may be repeated."),
@@ -40,6 +49,8 @@ def operations(
     request = ListOperationsRequest(
         item_id=item,
         principal=principal,
+        session_id=session_id,
+        import_id=import_named(import_id),
         types=[each.value_of() for each in deed or ()],
         since=instant(since),
         before=instant(before),
