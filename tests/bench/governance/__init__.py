@@ -1,0 +1,18 @@
+"""What no writer may do to another's memories, on an untouched `concord up` (W8, W9)."""
+
+from collections.abc import AsyncIterator
+
+from concord_testing.up_process import spawned
+
+from tests.bench.governance import attacking
+from tests.bench.governance.world import material
+from tests.bench.run import Run
+from tests.bench.table import Row
+
+
+async def bench(run: Run) -> AsyncIterator[Row]:
+    """The rows of the table."""
+    lines = material(run.size(1, 10))
+    with spawned(run.folder / "data") as system:
+        async for row in attacking.bench(system, lines, attacking.MEMORIES[: run.size(3, 2)]):
+            yield row
