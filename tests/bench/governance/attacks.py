@@ -239,9 +239,7 @@ def text(line: Honest, number: int) -> str:
 
 async def bring(by: AsyncClient, memories: list[type_pb2.Memory], **header: Any) -> str:
     """Imports memories; the token of the write."""
-    first = memory_pb2.BatchHeader(
-        request_id=str(uuid4()), memory_count=len(memories), **header
-    )
+    first = memory_pb2.BatchHeader(request_id=str(uuid4()), memory_count=len(memories), **header)
     parts = [memory_pb2.BatchAddMemoriesRequest(header=first)]
     parts += [memory_pb2.BatchAddMemoriesRequest(memory=each) for each in memories]
     return (await by.memory.BatchAddMemories(iter(parts))).token
