@@ -1,7 +1,8 @@
 """Fresh spaces of a running `concord up`, each with keys as it makes them, and honest memories.
 
 `honest.tsv` was written for this: of each line the subject, relation and object of a fact, a false
-object, a question, and a memory that answers it in other words. The first 25 are a person's.
+object, a question, a memory that answers it in other words, and a false answer in the question's
+own words. The first 25 are a person's.
 """
 
 import asyncio
@@ -46,6 +47,8 @@ class Honest:
     false: str
     question: str
     memory: str
+    imitation: str
+    """The false object in the question's own words."""
     is_persons: bool
 
     def fact(self, target: str = "") -> type_pb2.Fact:
@@ -64,7 +67,7 @@ def material(least: int = 1) -> list[Honest]:
     """Every so many-th line."""
     lines = MATERIAL.read_text("utf-8").splitlines()
     every = [
-        Honest(*line.split("\t"), is_persons=at < PERSONS)  # type: ignore[arg-type] # 7 fields
+        Honest(*line.split("\t"), is_persons=at < PERSONS)  # type: ignore[arg-type] # 8 fields
         for at, line in enumerate(lines)
     ]
     return every[::least]

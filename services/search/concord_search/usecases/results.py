@@ -1,6 +1,6 @@
 """Results of a search: ranked candidates as graph shows them, each explained (S4, S5, T4)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +29,8 @@ class Ranked:
     question: Question
     ranking: Ranking
     rows: Sequence[int]
+    doubted: Collection[int] = ()
+    """Rows that are not to be HIGH, as what a person said may be otherwise (W9)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +98,20 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
         breakdown=breakdown,
         reasons=tuple(explanation.reason(part, context) for part in breakdown.parts),
         relevance_reason=explanation.relevance_reason(breakdown, context),
-        certainty=sure if in_force else _NOT_IN_FORCE,
+        certainty=_capped(sure, ranked, row) if in_force else _NOT_IN_FORCE,
         stated=stated,
         question_before=talk.before.items[row] if talk.before.asks[row] else "",
         answer_after=talk.after.items[row] if talk.asks[row] else "",
         in_force=in_force,
+    )
+
+
+def _capped(sure: Certainty, ranked: Ranked, row: int) -> Certainty:
+    """MEDIUM in place of HIGH, where a person may have said otherwise."""
+    return (
+        replace(sure, band=Band.MEDIUM)
+        if row in ranked.doubted and sure.band is Band.HIGH
+        else sure
     )
 
 
@@ -124,6 +135,17 @@ async def with_conflicts(
         replace(each, conflicts=tuple(found.get(each.memory.state.id, ()))[:MOST_CONFLICTS])
         for each in results
     ]
+
+
+def before_claims(
+    rows: Sequence[int], shown: Sequence[tuple[int, Hydrated]], row_of: Mapping[str, int]
+) -> list[int]:
+    """The rows, each before those among the shown ones that only claim to take its place."""
+    ahead = {
+        row: [row_of[name] for name in item.state.claims_on if name in row_of]
+        for row, item in shown
+    }
+    return list(dict.fromkeys(one for row in rows for one in (*ahead.get(row, ()), row)))
 
 
 def beside_their_items(results: Sequence[Result]) -> list[Result]:
