@@ -82,16 +82,21 @@ class Space:
     agent: AsyncClient
     helper: AsyncClient
     crawler: AsyncClient
+    agent_key: str
 
-    async def furnish(self, lines: Iterable[Honest]) -> str:
+    def whose(self, line: Honest) -> AsyncClient:
+        """Who says a line."""
+        return self.owner if line.is_persons else self.agent
+
+    async def furnish(self, lines: Iterable[Honest], *, every: bool = False) -> str:
         """Has the owner and the agent say what they know; the token of the last write.
 
-        Of every second relation the owner declares that it has one value.
+        Of every second relation, or of `every` one, they declare that it has one value.
         """
         token = ""
         for at, each in enumerate(lines):
-            by = self.owner if each.is_persons else self.agent
-            if at % 2:
+            by = self.whose(each)
+            if every or at % 2:
                 request = relation_pb2.DeclareRelationRequest(name=each.relation, functional=True)
                 await by.relation.DeclareRelation(request)
             facts = [each.fact()]
@@ -149,11 +154,12 @@ async def space(system: Spawned, what: str) -> AsyncIterator[Space]:
         operator_key = Target(system.url, known.keys[SYSTEM_SPACE])
         operator = await stack.enter_async_context(AsyncClient(operator_key))
         await operator.access.CreateSpace(access_pb2.CreateSpaceRequest(space=name))
-        clients = []
+        clients, keys = [], []
         for principal, (kind, scopes) in _KEYS.items():
             request = access_pb2.CreateKeyRequest(
                 space=name, principal=principal, kind=kind, scopes=scopes
             )
-            key = (await operator.access.CreateKey(request)).secret
-            clients.append(await stack.enter_async_context(AsyncClient(Target(system.url, key))))
-        yield Space(name, *clients)
+            keys.append((await operator.access.CreateKey(request)).secret)
+            client = AsyncClient(Target(system.url, keys[-1]))
+            clients.append(await stack.enter_async_context(client))
+        yield Space(name, *clients, agent_key=keys[list(_KEYS).index("agent")])

@@ -39,13 +39,15 @@ REPORTED = 2
 """The contract's number of the trust of an agent's words. What is lower may be what a person's own
 key imported: that gives way only where it repeats the question."""
 
-T = TypeVar("T", Candidates, Talk, Neighbour)
+C = TypeVar("C", bound=Candidates | Talk | Neighbour)
 
 
 def persons_first(ranked: Ranked) -> Ranked:
-    """The rows with what persons said in its places, where both kinds are among them; and which
-    lower rows are not to be HIGH: those that repeat the question, or hardly score more than a person's
-    words."""
+    """The rows with what persons said in its places, where both kinds are among them.
+
+    And which lower rows are not to be HIGH: those that repeat the question, or score hardly more
+    than a person's words.
+    """
     ranking, trust = ranked.ranking, ranked.ranking.found.trust
     trusted = [row for row in ranked.rows if trust[row] >= VERIFIED]
     if not trusted or len(trusted) == len(ranked.rows):
@@ -105,7 +107,7 @@ def _among(found: Candidates, rows: Ints) -> Candidates:
     return replace(_rows(found, rows), fusion=fusion.fused(sides, scales))
 
 
-def _rows(of: T, rows: Ints) -> T:
+def _rows(of: C, rows: Ints) -> C:
     """Some rows of every column; what is no column stays."""
     columns = [each.name for each in fields(of) if each.name not in ("term_weights", "rarest")]
     return replace(of, **{name: _chosen(getattr(of, name), rows) for name in columns})

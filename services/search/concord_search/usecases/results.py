@@ -108,11 +108,8 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
 
 def _capped(sure: Certainty, ranked: Ranked, row: int) -> Certainty:
     """MEDIUM in place of HIGH, where a person may have said otherwise."""
-    return (
-        replace(sure, band=Band.MEDIUM)
-        if row in ranked.doubted and sure.band is Band.HIGH
-        else sure
-    )
+    is_doubted = sure.band is Band.HIGH and row in ranked.doubted
+    return replace(sure, band=Band.MEDIUM) if is_doubted else sure
 
 
 def _held_then(ranked: Ranked, row: int) -> bool:

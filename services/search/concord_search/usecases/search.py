@@ -265,22 +265,25 @@ class Search:
         shown, read = await self.shown(
             space, query, ranked.question, found, rows, ranking=ranked.ranking
         )
-        if claimed := {name for _, item in shown for name in item.state.claims_on}:
-            ids = self._ids(space, ranked, rows)
-            row_of = {name: row for name, row in zip(ids, rows, strict=True) if name in claimed}
-            there = {row for row, _ in shown}
-            if brought := {*row_of.values()} - there:
-                shown, read = await self.shown(
-                    space,
-                    query,
-                    ranked.question,
-                    found,
-                    before_claims(rows, shown, row_of),
-                    ranking=ranked.ranking,
-                )
-                read -= len(brought)
+        if brought := self._claimed(space, ranked, rows, shown):
+            rows_so = before_claims(rows, shown, brought)
+            shown, read = await self.shown(
+                space, query, ranked.question, found, rows_so, ranking=ranked.ranking
+            )
+            read -= len(brought)
         results = beside_their_items(explained(ranked, shown))
         return results, query.offset + read if read < len(rows) else None
+
+    def _claimed(
+        self, space: str, ranked: Ranked, rows: Sequence[int], shown: Sequence[tuple[int, Hydrated]]
+    ) -> dict[str, int]:
+        """The further rows, by id, whose places memories on the page only claim to take."""
+        claimed = {name for _, item in shown for name in item.state.claims_on}
+        claimed.difference_update(item.state.id for _, item in shown)
+        if not claimed:
+            return {}
+        ids = self._ids(space, ranked, rows)
+        return {name: row for name, row in zip(ids, rows, strict=True) if name in claimed}
 
     async def shown(
         self,
