@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 from concord_testing.up_process import spawned
 
-from tests.bench.governance import attacking, correcting
+from tests.bench.governance import attacking, correcting, retelling
 from tests.bench.governance.world import material
 from tests.bench.run import Run
 from tests.bench.table import Row
@@ -17,4 +17,6 @@ async def bench(run: Run) -> AsyncIterator[Row]:
         async for row in attacking.bench(system, lines, attacking.MEMORIES[: run.size(3, 2)]):
             yield row
         async for row in correcting.bench(system, lines):
+            yield row
+        async for row in retelling.bench(system, lines, run.size(200, 10)):
             yield row

@@ -83,6 +83,8 @@ class Space:
     helper: AsyncClient
     crawler: AsyncClient
     agent_key: str
+    secret: str
+    """For its genesis."""
 
     def whose(self, line: Honest) -> AsyncClient:
         """Who says a line."""
@@ -153,7 +155,7 @@ async def space(system: Spawned, what: str) -> AsyncIterator[Space]:
     async with AsyncExitStack() as stack:
         operator_key = Target(system.url, known.keys[SYSTEM_SPACE])
         operator = await stack.enter_async_context(AsyncClient(operator_key))
-        await operator.access.CreateSpace(access_pb2.CreateSpaceRequest(space=name))
+        made = await operator.access.CreateSpace(access_pb2.CreateSpaceRequest(space=name))
         clients, keys = [], []
         for principal, (kind, scopes) in _KEYS.items():
             request = access_pb2.CreateKeyRequest(
@@ -162,4 +164,5 @@ async def space(system: Spawned, what: str) -> AsyncIterator[Space]:
             keys.append((await operator.access.CreateKey(request)).secret)
             client = AsyncClient(Target(system.url, keys[-1]))
             clients.append(await stack.enter_async_context(client))
-        yield Space(name, *clients, agent_key=keys[list(_KEYS).index("agent")])
+        agent_key = keys[list(_KEYS).index("agent")]
+        yield Space(name, *clients, agent_key=agent_key, secret=made.enrolment_secret)

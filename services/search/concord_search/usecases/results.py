@@ -146,18 +146,18 @@ def before_claims(
 
 
 def beside_their_items(results: Sequence[Result]) -> list[Result]:
-    """Moves each memory that only claims to take another's place right behind that one, if both are
-    on the page; keeps the order else."""
-    there = {each.memory.state.id for each in results}
+    """Brings each memory that only claims to take another's place, and that one, together at the
+    better place of both, the other one first; keeps the order else."""
+    there = {each.memory.state.id: each for each in results}
     of = {
-        name: each.memory.state.id
+        name: each
         for each in reversed(results)
-        for name in there.intersection(each.memory.state.claimed_by)
+        for name in there.keys() & {*each.memory.state.claimed_by}
     }
-    leading = [each for each in results if of.get(each.memory.state.id) in (None, *of)]
-    beside = [each for each in results if each not in leading]
-    return [
-        one
-        for each in leading
-        for one in (each, *(o for o in beside if of[o.memory.state.id] == each.memory.state.id))
-    ]
+    ordered: dict[str, Result] = {}
+    for each in results:
+        leading = of.get(each.memory.state.id, each)
+        claiming = (there[name] for name in there if of.get(name) is leading)
+        for one in (leading, *claiming):
+            ordered.setdefault(one.memory.state.id, one)
+    return list(ordered.values())
