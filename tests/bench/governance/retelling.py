@@ -131,7 +131,9 @@ async def bench(system: Spawned, lines: Sequence[Honest], times: int) -> AsyncIt
     raised, kept = await laundered(system, times)
     note = f"of {times}; {', '.join(raised[:6])}".removesuffix("; ")
     yield Row("words raised by telling them again", "number", (float(len(raised)),), bar=Bar(0))
-    yield Row("honest words kept", "share", (kept / times,), bar=Bar(KEPT, at_most=False), note=note)
+    yield Row(
+        "honest words kept", "share", (kept / times,), bar=Bar(KEPT, at_most=False), note=note
+    )
     back, shown = await imported_again(system, lines)
     for what, names in (("retired facts that an import brought back", back), ("old turns", shown)):
         note = f"of {len(lines)}; {', '.join(names[:8])}".removesuffix("; ")

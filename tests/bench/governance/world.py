@@ -24,6 +24,8 @@ from concord_testing.up_process import Spawned
 MATERIAL = Path(__file__).parent / "honest.tsv"
 PERSONS = 25
 AT_ONCE = 8
+PATIENCE = 120.0
+"""Seconds a call may take: a busy machine is no failure."""
 T = TypeVar("T")
 _numbers = itertools.count(1)
 _SCOPES = (access_pb2.KEY_SCOPE_READ, access_pb2.KEY_SCOPE_WRITE, access_pb2.KEY_SCOPE_GOVERN)
@@ -162,7 +164,7 @@ async def space(system: Spawned, what: str) -> AsyncIterator[Space]:
                 space=name, principal=principal, kind=kind, scopes=scopes
             )
             keys.append((await operator.access.CreateKey(request)).secret)
-            client = AsyncClient(Target(system.url, keys[-1]))
+            client = AsyncClient(Target(system.url, keys[-1]), timeout=PATIENCE)
             clients.append(await stack.enter_async_context(client))
         agent_key = keys[list(_KEYS).index("agent")]
         yield Space(name, *clients, agent_key=agent_key, secret=made.enrolment_secret)
