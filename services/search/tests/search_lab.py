@@ -130,6 +130,7 @@ def candidates(count: int = 1, **columns: object) -> Candidates:
         "term_weights": np.array([1.0, 3.0]),
         "rarest": 3.0,
         "lengths": zeros + 8,
+        "trust": zeros + 2,
         "talk": talk(count),
     }
     given_columns = {

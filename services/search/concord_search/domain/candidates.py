@@ -64,7 +64,8 @@ class Candidates:
     `coactivation`, in [0, 1]: how often it was read together with the session's memories; NaN
     without a session. `holds`, shape (n, terms): which of the query's terms each holds;
     `term_weights`, shape (terms,): their inverse document frequencies, and `rarest`: that of a term
-    which a single memory holds. `lengths`: how many different terms each holds.
+    which a single memory holds. `lengths`: how many different terms each holds. `trust`: what the
+    server established of each, as in `MemoryState`.
     `held_until`: when it ceased to hold, `NEVER` if it has not. `names_from` and `names_until`: the
     time that its text names, both 0 for none.
     Times are microseconds; `importance` is a number in [0, 1].
@@ -93,6 +94,7 @@ class Candidates:
     term_weights: Floats
     rarest: float
     lengths: Ints
+    trust: Ints
     talk: Talk
 
     def __len__(self) -> int:
@@ -131,6 +133,7 @@ NO_CANDIDATES = Candidates(
     term_weights=_NO_FLOATS,
     rarest=1.0,
     lengths=_NO_INTS,
+    trust=_NO_INTS,
     talk=Talk(
         kind=_NO_INTS,
         session=_NO_INTS,

@@ -88,6 +88,8 @@ class MemoryState:
     """The ids of what amends it."""
     claimed_by: tuple[str, ...] = ()
     """The ids of what claims to take its place, or amend it: nobody has accepted that."""
+    claims_on: tuple[str, ...] = ()
+    """The ids of what it claims to take the place of, or to amend."""
 
     @property
     def held_until(self) -> Micros:

@@ -1,6 +1,6 @@
 """Results of a search: ranked candidates as graph shows them, each explained (S4, S5, T4)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +29,8 @@ class Ranked:
     question: Question
     ranking: Ranking
     rows: Sequence[int]
+    doubted: Collection[int] = ()
+    """Rows that are not to be HIGH, as what a person said may be otherwise (W9)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +98,18 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
         breakdown=breakdown,
         reasons=tuple(explanation.reason(part, context) for part in breakdown.parts),
         relevance_reason=explanation.relevance_reason(breakdown, context),
-        certainty=sure if in_force else _NOT_IN_FORCE,
+        certainty=_capped(sure, ranked, row) if in_force else _NOT_IN_FORCE,
         stated=stated,
         question_before=talk.before.items[row] if talk.before.asks[row] else "",
         answer_after=talk.after.items[row] if talk.asks[row] else "",
         in_force=in_force,
     )
+
+
+def _capped(sure: Certainty, ranked: Ranked, row: int) -> Certainty:
+    """MEDIUM in place of HIGH, where a person may have said otherwise."""
+    is_doubted = sure.band is Band.HIGH and row in ranked.doubted
+    return replace(sure, band=Band.MEDIUM) if is_doubted else sure
 
 
 def _held_then(ranked: Ranked, row: int) -> bool:
@@ -126,19 +134,30 @@ async def with_conflicts(
     ]
 
 
-def beside_their_items(results: Sequence[Result]) -> list[Result]:
-    """Moves each memory that only claims to take another's place right behind that one, if both are
-    on the page; keeps the order else."""
-    there = {each.memory.state.id for each in results}
-    of = {
-        name: each.memory.state.id
-        for each in reversed(results)
-        for name in there.intersection(each.memory.state.claimed_by)
+def before_claims(
+    rows: Sequence[int], shown: Sequence[tuple[int, Hydrated]], row_of: Mapping[str, int]
+) -> list[int]:
+    """The rows, each before those among the shown ones that only claim to take its place."""
+    ahead = {
+        row: [row_of[name] for name in item.state.claims_on if name in row_of]
+        for row, item in shown
     }
-    leading = [each for each in results if of.get(each.memory.state.id) in (None, *of)]
-    beside = [each for each in results if each not in leading]
-    return [
-        one
-        for each in leading
-        for one in (each, *(o for o in beside if of[o.memory.state.id] == each.memory.state.id))
-    ]
+    return list(dict.fromkeys(one for row in rows for one in (*ahead.get(row, ()), row)))
+
+
+def beside_their_items(results: Sequence[Result]) -> list[Result]:
+    """Brings each memory that only claims to take another's place, and that one, together at the
+    better place of both, the other one first; keeps the order else."""
+    there = {each.memory.state.id: each for each in results}
+    of = {
+        name: each
+        for each in reversed(results)
+        for name in there.keys() & {*each.memory.state.claimed_by}
+    }
+    ordered: dict[str, Result] = {}
+    for each in results:
+        leading = of.get(each.memory.state.id, each)
+        claiming = (there[name] for name in there if of.get(name) is leading)
+        for one in (leading, *claiming):
+            ordered.setdefault(one.memory.state.id, one)
+    return list(ordered.values())

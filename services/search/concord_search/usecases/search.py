@@ -38,9 +38,11 @@ from concord_search.usecases.chains import (
 from concord_search.usecases.companions import Companions, companions
 from concord_search.usecases.locate_filter import located
 from concord_search.usecases.paths import FactPath, fact_paths
+from concord_search.usecases.persons_first import persons_first
 from concord_search.usecases.results import (
     Ranked,
     Result,
+    before_claims,
     beside_their_items,
     explained,
     may_be_shown,
@@ -98,7 +100,7 @@ class Search:
         if query.superseded is Superseded.HISTORY:
             results, next_offset = await self._history(space, query, ranked)
         else:
-            results, next_offset = await self._page(space, query, ranked)
+            results, next_offset = await self._page(space, query, persons_first(ranked))
         if not results:
             self._context.progress.demand_following("nothing matches")
         hidden = None
@@ -263,8 +265,25 @@ class Search:
         shown, read = await self.shown(
             space, query, ranked.question, found, rows, ranking=ranked.ranking
         )
+        if brought := self._claimed(space, ranked, rows, shown):
+            rows_so = before_claims(rows, shown, brought)
+            shown, read = await self.shown(
+                space, query, ranked.question, found, rows_so, ranking=ranked.ranking
+            )
+            read -= len(brought)
         results = beside_their_items(explained(ranked, shown))
         return results, query.offset + read if read < len(rows) else None
+
+    def _claimed(
+        self, space: str, ranked: Ranked, rows: Sequence[int], shown: Sequence[tuple[int, Hydrated]]
+    ) -> dict[str, int]:
+        """The further rows, by id, whose places memories on the page only claim to take."""
+        claimed = {name for _, item in shown for name in item.state.claims_on}
+        claimed.difference_update(item.state.id for _, item in shown)
+        if not claimed:
+            return {}
+        ids = self._ids(space, ranked, rows)
+        return {name: row for name, row in zip(ids, rows, strict=True) if name in claimed}
 
     async def shown(
         self,

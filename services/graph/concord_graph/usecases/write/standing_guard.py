@@ -103,7 +103,7 @@ class StandingGuard(Stands):
             raise BeyondReach(entry.id)
 
     async def _stands_above(self, stand: Stand) -> bool:
-        if self._author.principal in stand.principals or stand.rank < self.rank:
+        if stand.rank < self.rank or not stand.principals - {self._author.principal}:
             return False
         return stand.rank > self.rank or (bool(stand.rank) and await self._guards_equals())
 
@@ -247,8 +247,10 @@ class StandingGuard(Stands):
 
     async def _said_by(self, edge: Edge, stand: Stand) -> Target:
         """Return the memory by which an edge stands as high as it does, else the edge."""
-        for memory in await self.stating(edge):
-            if (await self.stand(memory)).rank == stand.rank:
+        others = stand.principals - {self._author.principal}
+        async for memory in self.stating(edge):
+            own = await self.stand(memory)
+            if own.rank == stand.rank and own.principals & others:
                 return _target(memory)
         return _target(edge)
 
@@ -284,7 +286,14 @@ class StandingGuard(Stands):
         return found
 
     async def _is_below(self, edge: Edge) -> bool:
-        return edge.id not in self._made and (await self.stand(edge)).rank < self.rank
+        stand, own = await self.stand(edge), frozenset({self._author.principal})
+        return edge.id not in self._made and await self._under(stand, Stand(self.rank, own))
+
+    async def _under(self, lower: Stand, higher: Stand) -> bool:
+        """Return whether what stands so ends nothing that stands as `higher`."""
+        if lower.rank != higher.rank or lower.principals & higher.principals:
+            return lower.rank < higher.rank
+        return await self._guards_equals()
 
     async def _newest(self, item_id: str) -> Author:
         """Return who first wrote an item."""
@@ -351,7 +360,7 @@ class StandingGuard(Stands):
         higher: tuple[Edge, Stand] | None = None
         for edge in row:
             stand = await self.stand(edge)
-            if higher is None or stand.rank >= higher[1].rank:
+            if higher is None or not await self._under(stand, higher[1]):
                 higher = edge, stand
             elif edge.target != higher[0].target and not edge.ends_none:
                 of = await self._newest(edge.id)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+from collections.abc import AsyncIterator, Collection, Iterable
 
 from concord_graph.domain.claims import Rank, Stand, rank_of
 from concord_graph.domain.items import DeclaredRelation, Edge, Item, Memory, MemoryOrigin, Record
@@ -13,8 +12,7 @@ from concord_graph.ports import Author, Change, ChangeType, OperationFilter, Wri
 APPLY = "ApplyGovernedChange"
 RESTORING = "RestoreBackup"
 """The method of the one author that repeats others' erasures: in a restored copy."""
-MOST_AUTHORS = 100
-MOST_STATING = 100
+PAGE = 100
 WROTE = (ChangeType.CREATED, ChangeType.UPDATED, ChangeType.RESTORED)
 _NOBODY = Stand(Rank.NOBODY, frozenset())
 _PROPOSED = {MemoryOrigin.HUMAN: Rank.HUMAN, MemoryOrigin.TOOL: Rank.TOOL}
@@ -45,16 +43,25 @@ class Stands:
         the highest of the live memories that state it, and of those who wrote it as their own."""
         if not isinstance(item, Edge) or item.is_lineage:
             return await self._written_by(item)
-        stands = [await self._written_by(memory) for memory in await self.stating(item)]
-        if not item.is_of_facts:
-            stands.append(await self._written_by(item))
+        stands = [] if item.is_of_facts else [await self._written_by(item)]
+        async for memory in self.stating(item):
+            stands.append(await self._written_by(memory))
+            if stands[-1].rank == Rank.HUMAN > self.rank:
+                break  # nobody stands higher, and whoever stands as high is above the author, too
         return _highest(stands)
 
-    async def stating(self, edge: Edge) -> list[Memory]:
-        """Return live memories that state an edge, at most MOST_STATING."""
-        ids = [each for each, _ in await self._tx.stating([edge.id], limit=MOST_STATING)]
-        found = await self._tx.items(ids) if ids else {}
-        return [memory for memory in found.values() if isinstance(memory, Memory)]
+    async def stating(self, edge: Edge) -> AsyncIterator[Memory]:
+        """Yield the live memories that state an edge, by id."""
+        ids = [""]
+        while ids:
+            stated = await self._tx.stating([edge.id], ids[-1], PAGE)
+            ids = [each for each, _ in stated]
+            found = await self._tx.items(ids) if ids else {}
+            for memory in found.values():
+                if isinstance(memory, Memory):
+                    yield memory
+            if len(ids) < PAGE:
+                return
 
     async def is_out_of_reach(self, item: Record) -> bool:
         """Return whether the author's key may not change an item (W7): any that was there before,
@@ -80,18 +87,23 @@ class Stands:
         return beyond is not None
 
     async def _written_by(self, item: Item | DeclaredRelation) -> Stand:
+        """Return the highest rank of those who wrote an item, and who of that rank did so first:
+        whoever adds to it later does not own it."""
         if item.id in self._made:
             return Stand(self.rank, frozenset({self._author.principal}))
         types = (*WROTE, ChangeType.DELETED) if item.deleted else WROTE
-        filter_ = OperationFilter(item_id=item.id, types=types)
-        changes = list(await self._tx.operations(filter_, None, MOST_AUTHORS))
-        if len(changes) == MOST_AUTHORS:
-            first = replace(filter_, oldest_first=True)
-            changes += await self._tx.operations(first, None, 1)
+        filter_ = OperationFilter(item_id=item.id, types=types, oldest_first=True)
         origin = item.origin if isinstance(item, Memory) else MemoryOrigin.UNSPECIFIED
-        return _highest(
-            Stand(_rank_of(each, origin), frozenset({each.author.principal})) for each in changes
-        )
+        highest, beyond = _NOBODY, None
+        while True:
+            changes = await self._tx.operations(filter_, beyond, PAGE)
+            for each in changes:
+                rank = _rank_of(each, origin)
+                if rank > highest.rank:
+                    highest = Stand(rank, frozenset({each.author.principal}))
+            if highest.rank == Rank.HUMAN or len(changes) < PAGE:
+                return highest
+            beyond = changes[-1].seq
 
 
 def _rank_of(change: Change, origin: MemoryOrigin) -> Rank:

@@ -172,6 +172,7 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         claimed_by=tuple(
             each.by_id for each in memory.claims if each.item_id == memory.id and each.by_id
         ),
+        claims_on=tuple(each.item_id for each in memory.claims if each.by_id == memory.id),
     )
 
 

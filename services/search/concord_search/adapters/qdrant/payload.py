@@ -71,6 +71,7 @@ def of_state(
         "d": number("domain", state.domain),
         "p": number("domain", parent_domain(state.domain)),
         "imp": state.importance,
+        "trust": state.trust,
         "ac": state.access_count,
         "la": state.last_access,
         "created": state.created,
