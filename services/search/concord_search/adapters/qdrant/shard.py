@@ -11,7 +11,7 @@ from concord_search.adapters.qdrant.formula import Term
 from concord_search.adapters.qdrant.payload import Payload
 from concord_search.domain.candidates import Floats
 
-LAYOUT = 10
+LAYOUT = 11
 """Version of the layout of parts and points; a part of another one is dropped and indexed anew."""
 
 SCROLL_PAGE = 1_000
@@ -68,6 +68,10 @@ class Words(Hashable, Protocol):
 
         Its terms are all among those of an indexed text of the same words.
         """
+        ...
+
+    def parts_of(self, text: str) -> Sequence[int]:
+        """The terms of the beginnings and ends of an indexed text's long words."""
         ...
 
     def joined(self, weights: Sparse | None, more: Mapping[int, float]) -> Sparse:
