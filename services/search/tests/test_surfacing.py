@@ -15,7 +15,7 @@ def surfacing(*cosines: float, shared: int = 1) -> list[bool]:
         shared_concepts=np.full(count, shared),
         all_concepts=np.full(count, 10),
     )
-    return surfaces(found).tolist()
+    return [bool(each) for each in surfaces(found)]
 
 
 def test_enough_evidence_brings_every_memory_that_has_it() -> None:

@@ -66,6 +66,7 @@ def parts(text: str) -> list[str]:
         for word in sorted(words)
         for size in range(PART, len(word) - PART + 1)
         for part in (word[:size], word[-size:])
+        if size - part.endswith(("e", "s")) >= PART  # the stemmer takes these off
     ]
 
 
