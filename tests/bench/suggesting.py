@@ -1,7 +1,9 @@
 """What surfaces by itself while somebody works, through SuggestProactively.
 
 Written before the code: a memory of a hundred entries (three with triggers that match everything),
-twenty snippets of work with the memories that each should bring, and ten snippets of other things.
+twenty snippets of work with the memories that each should bring, and ten snippets of other things;
+and, by somebody else, sixty memories and forty snippets of more kinds of work (code, logs, letters,
+a household, German), of which the last twenty share few words, and twenty of other things.
 A suggestion is noise if it is neither one that the snippet should bring nor one close to it.
 """
 
@@ -25,6 +27,12 @@ MATERIAL = Path(__file__).parent / "suggest_material"
 
 async def bench(run: Run) -> AsyncIterator[Row]:
     """In how many snippets something right surfaced, and in how many something else did."""
+    for kind, material in (("", MATERIAL), (", varied", MATERIAL / "varied")):
+        async for row in _of(run, material, kind):
+            yield row
+
+
+async def _of(run: Run, material: Path, kind: str) -> AsyncIterator[Row]:
     memories = [
         Memory(
             content=line["text"],
@@ -32,12 +40,12 @@ async def bench(run: Run) -> AsyncIterator[Row]:
             external_id=line["key"],
             surfaces_when=line.get("surfaces_when", ()),
         )
-        for line in records(MATERIAL / "memories.jsonl")
+        for line in records(material / "memories.jsonl")
     ]
     right, noise, notes = 0, 0, []
-    snippets = list(records(MATERIAL / "snippets.jsonl"))
-    unrelated = list(records(MATERIAL / "unrelated.jsonl"))
-    async with whole(run.folder / "suggesting", MiniLm()) as system:
+    snippets = list(records(material / "snippets.jsonl"))
+    unrelated = list(records(material / "unrelated.jsonl"))
+    async with whole(run.folder / f"suggesting{kind}", MiniLm()) as system:
         await found(system, await remember(system, memories, name="suggesting"))
         for line in snippets:
             shown = await _suggested(system, line)
@@ -49,18 +57,19 @@ async def bench(run: Run) -> AsyncIterator[Row]:
                 notes.append(f"{said[:50]} -> {' '.join(shown) or 'nothing'}")
         silent = [await _suggested(system, line) for line in unrelated].count([])
     yield Row(
-        f"{len(snippets)} snippets of work, right in",
+        f"{len(snippets)} snippets of work{kind}, right in",
         "of them",
         (float(right),),
-        bar=Bar(12, at_most=False),
+        bar=Bar(0.6 * len(snippets), at_most=False),
         note="\n    ".join(notes),
     )
-    yield Row("of these with noise", "of them", (float(noise),), bar=Bar(2))
+    bar = Bar(0.1 * len(snippets))
+    yield Row(f"of these{kind} with noise", "of them", (float(noise),), bar=bar)
     yield Row(
-        f"{len(unrelated)} snippets of other things, silence",
+        f"{len(unrelated)} snippets of other things{kind}, silence",
         "of them",
         (float(silent),),
-        bar=Bar(9, at_most=False),
+        bar=Bar(0.9 * len(unrelated), at_most=False),
     )
 
 

@@ -57,7 +57,7 @@ def shaped(message: Message, shape: Shape) -> dict[str, Json]:
     found = {}
     for name, field_shape in shape.items():
         path, inner = (field_shape, None) if isinstance(field_shape, str) else field_shape
-        *above, last = path.removeprefix(schema.COUNT).split(".")
+        *above, last = _present(message, path.removeprefix(schema.COUNT)).split(".")
         owner = _owner(message, above)
         if owner is None:
             continue
@@ -78,6 +78,12 @@ def shaped(message: Message, shape: Shape) -> dict[str, Json]:
         if shown not in ("", [], {}, None):
             found[name] = shown
     return found
+
+
+def _present(message: Message, path: str) -> str:
+    """Of two paths the one whose first message is there."""
+    first, _, second = path.partition(schema.OR)
+    return second if second and not message.HasField(first.partition(".")[0]) else first
 
 
 def _owner(message: Message, above: list[str]) -> Any:

@@ -123,7 +123,7 @@ def _number(known: Mapping[str, Json], value: Json) -> Json:
         number = float(value)
     except (TypeError, ValueError):
         return known.get("default", known.get("minimum", 1))
-    number = max(known.get("minimum", number), min(known.get("maximum", number), number))
+    number = max(known.get("minimum", 0), min(known.get("maximum", number), number))
     return round(number) if known["type"] == "integer" else number
 
 

@@ -11,6 +11,8 @@ from concord_mcp.tool import Argument, ComposedTool, Json, Shape, Tool
 
 COUNT = "#"
 """The begin of a path that counts the list that it ends at."""
+OR = "|"
+"""Between two paths: the second one counts where the first one's message is absent."""
 MAX_TOKENS = 50_000
 DEFAULT_MAX_TOKENS = 4_000
 
@@ -19,7 +21,10 @@ _NUMBERS = {FieldDescriptor.CPPTYPE_DOUBLE, FieldDescriptor.CPPTYPE_FLOAT}
 
 
 def field_at(message: Descriptor, path: str) -> FieldDescriptor:
-    """The field at a dotted path below a message."""
+    """The field at a dotted path below a message; of two paths, the first one's."""
+    path, _, other = path.partition(OR)
+    if other:
+        field_at(message, other)  # fails where there is none
     name, _, rest = path.partition(".")
     field: FieldDescriptor = message.fields_by_name[name]
     return field_at(message_of(field), rest) if rest else field
@@ -179,7 +184,7 @@ def _range(field: FieldDescriptor) -> dict[str, Json]:
     number = _rules(field).number
     found: dict[str, Json] = {}
     bounds = {
-        "minimum": number.gte if number.HasField("gte") else None,
+        "minimum": number.gte or None,  # a number has at least 0 unless it says so
         "maximum": number.lte if number.HasField("lte") else None,
     }
     for word, value in bounds.items():

@@ -21,7 +21,8 @@ Json = Any
 Shape = Mapping[str, "str | tuple[str, Shape]"]
 """An object in an answer: its fields' names, each with the path of a field of the reply. A message
 or a list of messages has a pair of its path and its own shape. Of a list on the way the first
-counts; a path that begins with "#" counts the list that it ends at."""
+counts; a path that begins with "#" counts the list that it ends at. Of two paths with "|" between
+them, the second counts where the first one's message is absent."""
 
 
 @dataclass(frozen=True)

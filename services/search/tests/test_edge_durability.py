@@ -105,7 +105,7 @@ async def test_a_crash_between_writing_and_closing_is_mended(
     newer = plain_state("a", 2, "red panda")
     points = shard.load(directory / "shard")
     vectors: Vectors = {DENSE: WordEmbedder().vector(newer.content).tolist()}
-    values = payload.of_state(newer, read_key(directory / "key"), ())
+    values = payload.of_state(newer, read_key(directory / "key"), (), length=0)
     points.upsert([(7, vectors, values)])
     points.close()
 

@@ -127,6 +127,24 @@ def test_few_that_hold_what_is_searched_for_stand_out(held_by: int) -> None:
     assert sorted(best[:held_by].tolist()) == list(range(held_by))
 
 
+def test_finds_that_differ_by_their_length_alone_have_no_scale_of_their_own() -> None:
+    """S3 Of ten memories that all hold the name and nothing else, the nearest comes first, not the
+    shortest; where words differ by more, the scale is as wide as they are apart."""
+    cosine, lexical = np.full(80, 0.1), np.zeros(80)
+    lexical[:10] = np.linspace(2.05, 2.0, 10)
+    cosine[:10] = np.linspace(0.3, 0.5, 10)
+    term = lexical[:, np.newaxis] > 0
+    spread = np.where(lexical > 0, lexical + np.arange(80) % 2, 0.0)
+
+    level = apart(cosine, lexical, term, np.array([2.1]))
+    differing = apart(cosine, spread, term, np.array([2.1]))
+
+    assert int(np.argmax(level)) == 9
+    found = spread > 0
+    words = fused([np.where(found, spread, np.nan)], [scale(spread[found])])
+    assert differing - words == pytest.approx(fused([cosine], [scale(cosine)]))
+
+
 def test_the_default_weights_are_the_published_ones() -> None:
     """S3 the first six as the spec says, the others as decisions 0045 and 0101 say."""
     assert dict(Weights().items()) == {

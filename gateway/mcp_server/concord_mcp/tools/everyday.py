@@ -12,8 +12,8 @@ from concord_mcp.tools.extracting import state_facts
 from concord_mcp.tools.notes import (
     after_adding,
     after_check,
+    after_searching,
     after_weighing,
-    what_is_claimed,
     what_is_stated,
 )
 from concord_mcp.tools.parts import (
@@ -65,7 +65,7 @@ ADD_MEMORY = Tool(
         Argument("extract", schema={"type": "boolean"}, put=_extract, hint="also its facts"),
         Argument("kind", "memory.kind"),
         Argument("importance", "memory.importance"),
-        Argument("domain", "memory.domain", hint="such as work.payroll"),
+        Argument("domain", "memory.domain", hint="like work.payroll"),
         Argument("tags", "memory.tags"),
         Argument("speaker", schema={"type": "string"}, put=_speaker),
         Argument("valid_from", "memory.valid_from"),
@@ -74,7 +74,7 @@ ADD_MEMORY = Tool(
         Argument(
             "surfaces_when",
             "memory.surfaces_when",
-            hint="surfaces it unasked: file:GLOB, error:REGEX or words",
+            hint="unasked: file:GLOB, error:REGEX or words",
         ),
     ),
     {
@@ -101,29 +101,33 @@ def _history(request: Any, value: Json) -> None:
         request.superseded = search_pb2.SUPERSEDED_MODE_HISTORY
 
 
-FOUND: Shape = {
-    "id": "memory.id",
+EITHER: Shape = {
+    "id": "memory.id|edge.id",
     "content": "memory.content",
-    "score": "composite_score",
+    "source": "edge.source.name",
+    "relation": "edge.relation",
+    "target": "edge.target.name",
     "confidence": "confidence",
+    "superseded": "memory.supersession.is_superseded|edge.supersession.is_superseded",
+    "conflicts": "#potential_conflicts",
+}
+"""A result: a memory, or an edge, which has no content."""
+ENDS = "supersession.effective_valid_until"
+FOUND: Shape = {
+    **EITHER,
+    "score": "composite_score",
     "why": "explanation.relevance_reason",
     "kind": "memory.kind",
     "sources": ("memory.sources", PROVENANCE),
     "words": "memory.words_origin",
-    "valid_from": "memory.supersession.effective_valid_from",
-    "valid_until": "memory.supersession.effective_valid_until",
-    "superseded": "memory.supersession.is_superseded",
-    "conflicts": "#potential_conflicts",
+    "valid_from": "memory.supersession.effective_valid_from|edge.supersession.effective_valid_from",
+    "valid_until": f"memory.{ENDS}|edge.{ENDS}",
 }
 FOUND_IN_SHORT: Shape = {
-    "id": "memory.id",
-    "content": "memory.content",
-    "confidence": "confidence",
+    **EITHER,
     "speaker": "memory.sources.speaker",
-    "valid_from": "memory.valid_from",
-    "valid_until": "memory.supersession.effective_valid_until",
-    "superseded": "memory.supersession.is_superseded",
-    "conflicts": "#potential_conflicts",
+    "valid_from": "memory.valid_from|edge.valid_from",
+    "valid_until": f"memory.{ENDS}|edge.{ENDS}",
 }
 WEIGHED: Shape = {
     "id": "memory.id",
@@ -150,9 +154,12 @@ SEARCH_MEMORIES = Tool(
         Argument("node", "filter.node"),
         Argument("include_superseded", schema={"type": "boolean"}, put=_include_superseded),
         Argument("history", schema={"type": "boolean"}, put=_history),
-        as_of(),
+        as_of(hint="what held then"),
         Argument("session_id", "session_id"),
         Argument("pack_tokens", "pack_tokens"),
+        Argument("include_edges", "include_edges"),
+        Argument("today", "today"),
+        Argument("no_window", "no_window"),
     ),
     {
         "results": ("results", FOUND),
@@ -165,7 +172,7 @@ SEARCH_MEMORIES = Tool(
     lists="results",
     instead=("context", "unfit_memory_ids"),
     brief=("results", FOUND_IN_SHORT),
-    notes=what_is_claimed,
+    notes=after_searching,
     other_names=("hybrid_search",),
     aliases={"include_obsolete": "include_superseded", "query_text": "query", "top_k": "limit"},
 )
@@ -174,10 +181,10 @@ INTEGRATIVE_SEARCH = Tool(
     "integrative_search",
     search_pb2,
     "SearchService.IntegrativeSearch",
-    "Use when an answer should weigh what defines the agent before all else.",
+    "Use when what defines the agent should weigh before all else.",
     (
         Argument("query", "query", required=True),
-        Argument("context_node", "context_node", required=True, hint="such as the agent's name"),
+        Argument("context_node", "context_node", required=True, hint="like the agent's name"),
         limit("limit", most=50),
         Argument("include_superseded", "include_superseded"),
     ),
@@ -226,7 +233,7 @@ GET_EDGE = Tool(
     "get_edge",
     graph_pb2,
     "GraphService.GetEdge",
-    "Use when you ask whether one thing stands in a relation to another, and since when.",
+    "Use when you ask whether two things are related, and since when.",
     (
         end("source", "triple.source"),
         Argument("relation", "triple.relation", required=True),
@@ -293,7 +300,7 @@ SMF_PENDING_PROPOSALS = Tool(
     "smf_pending_proposals",
     proposal_pb2,
     "ProposalService.ListProposals",
-    "Use when you ask which changes of what defines the agent wait for consent.",
+    "Use when you ask which changes of what defines the agent await consent.",
     (limit(),),
     {
         "proposals": (

@@ -50,17 +50,34 @@ async def after_adding(
     return [*said, *(await _amendments(calls, reply) if reply.created else ())]
 
 
-async def what_is_claimed(
+async def after_searching(
     _calls: Calls, _given: Mapping[str, Json], reply: search_pb2.SearchResponse
 ) -> Sequence[str]:
-    """What among results is only claimed to take the place of another."""
-    claims = {each.id: each for found in reply.results for each in found.memory.claims}
-    return [
+    """What was made of the times that a query names, and what among results is only claimed to take
+    the place of another."""
+    items = (each.edge if each.HasField("edge") else each.memory for each in reply.results)
+    claims = {each.id: each for item in items for each in item.claims}
+    return [_time(each) for each in reply.times] + [
         f"{named(each.claimant)} only claims that {named(each.by_id)} takes the place of"
         f" {named(each.item_id)}: claim {each.number}, which nobody has accepted."
         for each in claims.values()
         if each.by_id
     ]
+
+
+def _time(phrase: search_pb2.TimePhrase) -> str:
+    begin, end = (
+        each.ToJsonString().removesuffix("T00:00:00Z") if each.ByteSize() else ""
+        for each in (phrase.since, phrase.before)
+    )
+    span = " ".join([f"from {begin}"] * bool(begin) + [f"until before {end}"] * bool(end))
+    made = {
+        search_pb2.TIME_USE_RANKED: f"ranked by it, {span}; no_window ranks without it",
+        search_pb2.TIME_USE_PAST: "what no longer holds ranks first; no_window ranks without it",
+        search_pb2.TIME_USE_NOT_USED: f"{span or 'a time'}, not used",
+    }.get(phrase.use, "which time is not known: it changes nothing")
+    by = f" (by {named(phrase.dated_by_memory_id)})" if phrase.dated_by_memory_id else ""
+    return f"{quoted(phrase.phrase)}: {made}{by}."
 
 
 async def _amendments(calls: Calls, reply: memory_pb2.AddMemoryResponse) -> Sequence[str]:

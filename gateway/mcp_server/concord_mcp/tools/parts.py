@@ -75,15 +75,17 @@ def part_of(shape: Shape, *names: str) -> Shape:
     return {name: shape[name] for name in names}
 
 
-def as_of(path: str = "as_of") -> Argument:
-    """The argument for reads as of a valid time, as it is known now."""
+def as_of(path: str = "as_of", hint: str = "") -> Argument:
+    """The argument for reads as of a valid time, as it is known now.
+
+    `hint`: the search, which every profile lists, says what it means for all.
+    """
 
     def put(request: Message, value: Json) -> None:
         getattr(request, path).MergeFrom(type_pb2.AsOf(valid_time=instant(value)))
 
-    return Argument(
-        "as_of", schema={"type": "string", "format": "date-time"}, put=put, hint="what held then"
-    )
+    schema = {"type": "string", "format": "date-time"}
+    return Argument("as_of", schema=schema, put=put, hint=hint)
 
 
 def limit(path: str = "page_size", most: int = 100, default: int = 10) -> Argument:

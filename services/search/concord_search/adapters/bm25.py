@@ -7,7 +7,7 @@ from functools import lru_cache
 import qdrant_edge as qdrant
 from concord_concepts.stop_words import ENGLISH, GERMAN
 
-from concord_search.adapters.spelling import spelled
+from concord_search.adapters.spelling import parts, spelled
 
 _WORD = re.compile(r"\w+")
 _AMBIGUOUS = ENGLISH | {"bin", "den", "die", "dies", "gar", "hat", "man", "mir", "nun", "um", "war"}
@@ -32,6 +32,10 @@ class Bm25:
 
     def of_document(self, text: str) -> qdrant.SparseVector:
         return self._model.embed_document(spelled(text, self._is_stop_word, every=True))
+
+    def parts_of(self, text: str) -> Sequence[int]:
+        said = parts(spelled(text, self._is_stop_word, every=False))
+        return self._model.embed_query(" ".join(said)).indices if said else ()
 
     def of_query(self, text: str) -> qdrant.SparseVector | None:
         asked = _without_german(text)

@@ -6,6 +6,8 @@ Latin one becomes its n-grams of characters, without a dictionary: pairs of syll
 (Han, kana, Hangul, Thai, Devanagari, ...), runs of four letters of alphabets (Cyrillic, Greek,
 Arabic, Hebrew, ...), and each ideograph and each sign such as an emoji by itself. They are written
 in digits, which the stemmer leaves alone.
+
+Compounds are found by their parts without a dictionary, too: `parts`.
 """
 
 import re
@@ -23,6 +25,10 @@ _IDEOGRAPH = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _OTHER_SCRIPT = re.compile("[^\\s\x00-\u036f\u1e00-\u1eff\u2000-\u20cf\u3000-\u3004\u3008-\u3020]+")
 """A run without the Latin script's letters, its marks and the commonest punctuation."""
 
+PART = 4
+"""The least letters of a part of a long word that is found by itself, and of the rest."""
+
+_LONG_WORD = re.compile(r"(?<!\w)[a-z]{9,30}(?!\w)")
 _VERSION = re.compile(r"(?<![\w.])[vV]?(\d+(?:\.\d+)+)(?!\w)")
 _ELIDED = re.compile(r"\b(?:[cdjlmnst]|qu)['’](?=[^\W\d_]{2})", re.IGNORECASE)
 _SHORT_NAME = re.compile(r"\b[A-Z]{2,4}\b")
@@ -50,6 +56,18 @@ def spelled(text: str, is_stop_word: Callable[[str], bool], *, every: bool) -> s
     if _SMALL.search(text) or " " not in text:  # a text all in capitals says nothing by them
         text = _SHORT_NAME.sub(lambda found: _name(found[0], is_stop_word), text)
     return text
+
+
+def parts(text: str) -> list[str]:
+    """The beginnings and ends of a spelled text's long words, each once: of compounds."""
+    words = {*_LONG_WORD.findall(text.lower())}
+    return [
+        part
+        for word in sorted(words)
+        for size in range(PART, len(word) - PART + 1)
+        for part in (word[:size], word[-size:])
+        if size - part.endswith(("e", "s")) >= PART  # the stemmer takes these off
+    ]
 
 
 def _plain(text: str) -> str:

@@ -41,6 +41,9 @@ COMMON = log(5.0)
 FEWEST = 10
 """So many candidates must hold a term, before its effect or its spread says anything."""
 
+NARROWEST = 0.4
+"""The least width of the scale of words, in weights of the query's heaviest term."""
+
 
 def apart(cosine: Floats, lexical: Floats, holds: Bools, term_weights: Floats) -> Floats:
     """The fused score, with what common words explain taken out of the meaning; shape (n,).
@@ -52,13 +55,19 @@ def apart(cosine: Floats, lexical: Floats, holds: Bools, term_weights: Floats) -
 
     Fewer than `FEWEST` finds of the branch of words have no distribution of their own: one alone
     would get .5, less than the best of those that only look alike. So the others count as 0 there.
+
+    Finds that hold the same terms differ by their lengths alone. Brought to the scale of a whole
+    branch, that would put the shortest text about Kenji first, whatever is asked of him: so the
+    scale has a least width.
     """
     common = (term_weights < COMMON) & (holds.sum(axis=0) >= FEWEST)
     meaning = _unexplained(cosine, holds[:, common].astype(np.float64))
     found = lexical > 0
     words = np.where(found, lexical, np.nan)
     beside = lexical if found.sum() < FEWEST else lexical[found]
-    return fused([meaning, words], [scale(meaning), scale(beside)])
+    low, width = scale(beside)
+    wide = max(width, NARROWEST * float(term_weights.max(initial=0.0)))
+    return fused([meaning, words], [scale(meaning), (low - (wide - width) / 2, wide)])
 
 
 def _unexplained(values: Floats, columns: Floats) -> Floats:

@@ -54,9 +54,13 @@ def of_state(
     speaker: int = 0,
     named: Sequence[Window] = (),
     *,
+    length: int,
     unread: bool = False,
 ) -> Payload:
-    """The payload of an open state; `named`: the times that its text names."""
+    """The payload of an open state; `named`: the times that its text names.
+
+    `length`: the number of its terms without parts of words.
+    """
 
     def number(field: str, value: str) -> int:
         return key.number(field, value) if value else 0
@@ -82,6 +86,7 @@ def of_state(
         "talk": int(state.talk),
         "speech": ASKS * asks(state.content) + SAYS_WHEN * says_when(named) + UNREAD * unread,
         "terms": sorted(terms),
+        "length": length,
         "speaker": speaker,
     }
     whole = ((each.begin, each.end) for each in named)

@@ -248,7 +248,7 @@ class CandidateQuery:
             holds=holds,
             term_weights=columns.term_weights(terms),
             rarest=columns.rarest_weight,
-            lengths=columns["term count"][rows],
+            lengths=columns["length"][rows],
             trust=columns["trust"][rows],
             talk=talk(columns, rows, terms, holds, fused=found.fused, known_at=known_at),
         )

@@ -70,6 +70,10 @@ class Words(Hashable, Protocol):
         """
         ...
 
+    def parts_of(self, text: str) -> Sequence[int]:
+        """The terms of the beginnings and ends of an indexed text's long words."""
+        ...
+
     def joined(self, weights: Sparse | None, more: Mapping[int, float]) -> Sparse:
         """The weights with those of more terms."""
         ...

@@ -23,7 +23,7 @@ from concord_search.adapters.qdrant.shard import (
     Scored,
     Words,
 )
-from concord_search.adapters.qdrant.stated_terms import with_facts
+from concord_search.adapters.qdrant.stated_terms import indexed
 from concord_search.adapters.qdrant.time_terms import with_times
 from concord_search.adapters.qdrant.watermark import WATERMARK, Watermark
 from concord_search.domain.digests import State
@@ -174,13 +174,13 @@ class SpaceIndex(Generic[S]):
             named = times_of(state)
             if vector is None:
                 vectors = stored[reused[state.id]]
+                length = int(self._columns["length"][reused[state.id]])
             else:
-                text = with_times(state.words, named)
-                words = with_facts(self._words, text, state.facts, state.speaker)
+                words, length = indexed(self._words, with_times(state.words, named), state)
                 vectors = {DENSE: vector.tolist(), WORDS: words}
-            terms, speaker = self._words.terms_of(vectors[WORDS]), self._speaker(state)
+            said = self._words.terms_of(vectors[WORDS]), self._speaker(state), named
             unread = not any(vectors[DENSE])
-            values = payload.of_state(state, self._key, terms, speaker, named, unread=unread)
+            values = payload.of_state(state, self._key, *said, length=length, unread=unread)
             written.append((self._columns.reserve(), vectors, values))
         self._shard.upsert(written)
         for (state, _), (row, _, values) in zip(fresh, written, strict=True):

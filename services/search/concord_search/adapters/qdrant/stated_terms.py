@@ -1,5 +1,6 @@
-"""Stated facts as terms of the sparse vector: each name of a fact beside its relation (S11).
+"""Stated facts and parts of words as terms of the sparse vector (S11).
 
+Of a fact each name beside its relation.
 A relation's words are no terms by themselves: "where does Mira live?" would find the home of
 whoever states one. A term stands for one name and one relation, or for no name and the relation.
 Relations that `relation_words.txt` takes together have one term.
@@ -18,6 +19,7 @@ from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.shard import Sparse, Words
 from concord_search.domain import stated
 from concord_search.domain.candidates import Bools, Ints
+from concord_search.domain.memory import MemoryState
 from concord_search.domain.stated import Triple
 
 WEIGHT = 2.2 / 1.3
@@ -30,6 +32,8 @@ MOST_TERMS = 200
 """Of a longer query only so many terms are looked for as names and relations of facts."""
 
 _NO_NAME = 0
+_IN_A_WORD = np.ones(1, dtype=np.int64)
+"""In place of a relation: the name is the begin or the end of a word."""
 _NAME_FACTOR, _RELATION_FACTOR, _LAST_FACTOR = (
     np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93)
 )
@@ -50,9 +54,19 @@ def with_facts(words: Words, text: str, facts: Sequence[Triple], speaker: str) -
     return words.joined(weights, dict.fromkeys(sorted(terms), WEIGHT)) if terms else weights
 
 
+def indexed(words: Words, text: str, state: MemoryState) -> tuple[Sparse, int]:
+    """The weights of an indexed text, of its facts and of parts of its words; how many of its terms
+    are none of such parts."""
+    weights = with_facts(words, text, state.facts, state.speaker)
+    terms = {*_pairs(_numbers(words.parts_of(text)), _IN_A_WORD).ravel().tolist()}
+    made = words.joined(weights, dict.fromkeys(sorted(terms), WEIGHT)) if terms else weights
+    return made, len(words.terms_of(weights))
+
+
 @dataclass(frozen=True, slots=True)
 class StatedTerms:
-    """The terms of facts that a query asks for, and for which of the query's terms each stands.
+    """The terms of facts and parts of words that a query asks for, and for which of the query's
+    terms each stands.
 
     `numbers` and `places`, of one length: the term, and the place of the query's term.
     """
@@ -68,7 +82,8 @@ class StatedTerms:
         return weights
 
     def holds(self, columns: Columns, rows: Ints, terms: Ints) -> Bools:
-        """Whether each row holds each of the query's terms, by text or fact; (rows, terms)."""
+        """Whether each row holds each of the query's terms, by text, fact or part of a word;
+        (rows, terms)."""
         held = columns.holds(rows, np.concatenate([terms, self.numbers]))
         found = held[:, : len(terms)]
         for at, place in enumerate(self.places.tolist(), len(terms)):
@@ -81,10 +96,12 @@ NOTHING = StatedTerms(*(np.zeros(0, dtype=np.int64) for _ in range(2)))
 
 
 def asked(words: Words, text: str, terms: Ints, columns: Columns) -> StatedTerms:
-    """The terms of facts that a query with these terms asks for; reads the columns.
+    """The terms of facts and parts of words that a query with these terms asks for; reads the
+    columns.
 
     A relation is asked for beside a name of its facts; by itself only where the query names nothing
-    else that the space knows: "what is home?"
+    else that the space knows: "what is home?" A word that no text has is asked for within longer
+    ones: "Pumpe" in "Wärmepumpe".
     """
     some, relations = terms[:MOST_TERMS], _relations(words)
     heads = [(term, *relations.get(term, ())) for term in some.tolist()]
@@ -96,7 +113,10 @@ def asked(words: Words, text: str, terms: Ints, columns: Columns) -> StatedTerms
     others = {*known} - relations.keys() - _stop_terms(words, text)
     beside_none = [not others - {term} for term in some[places].tolist()]
     there[-1] &= ~there[:-1].any(axis=0) & np.array(beside_none, dtype=np.bool_)
-    return StatedTerms(pairs[there], np.broadcast_to(places, there.shape)[there])
+    numbers, at = pairs[there], np.broadcast_to(places, there.shape)[there]
+    parts = _pairs(some, _IN_A_WORD).ravel()
+    inside = np.flatnonzero((columns.documents(some) == 0) & (columns.documents(parts) > 0))
+    return StatedTerms(np.append(numbers, parts[inside]), np.append(at, inside))
 
 
 @lru_cache(maxsize=4)
