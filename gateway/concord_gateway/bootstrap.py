@@ -25,7 +25,7 @@ from concord_gateway.grpc import health_socket
 from concord_gateway.grpc import server as grpc_server
 from concord_gateway.grpc.health import Health, Probe
 from concord_gateway.grpc.proxy import Proxy
-from concord_gateway.http import app
+from concord_gateway.http import app, page
 from concord_gateway.http.answers import Answers
 from concord_gateway.http.mcp import McpDoor
 from concord_gateway.http.server import HttpServer
@@ -188,7 +188,7 @@ class Gateway:
             workers,
             health=probe,
             config=config,
-            beside=agents.http_routes,
+            beside=[*agents.http_routes, *page.http_routes(routes.values())],
         )
         return HttpServer(application, bound, config, self.background, self._tls)
 

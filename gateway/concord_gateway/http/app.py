@@ -122,7 +122,7 @@ def _operator_routes(routes: Mapping[str, Route], health: Health) -> list[HttpRo
         )
 
     return [
-        HttpRoute("/", contracts, methods=["GET"]),
+        HttpRoute("/contract", contracts, methods=["GET"]),
         HttpRoute("/healthz", healthz, methods=["GET"]),
     ]
 
