@@ -4,9 +4,10 @@ import { render } from "./vendor/lit-html/lit-html.js";
 import { own, recognise } from "./access.js";
 import { refusalOf, whenEnded } from "./calls.js";
 import { allKeys, setGlobalKeys, setKeys } from "./keys.js";
+import { follow, noticesAreOn, switchNotices, waits } from "./live.js";
 import { announce, empty, html, nothing, refusal } from "./parts.js";
 import { codeOfAddress, secret, signIn, signOut } from "./session.js";
-import { asOf, go, href, inThePast, place } from "./state.js";
+import { go, href, inThePast, place } from "./state.js";
 
 /** Views by name. `open` gets the place and returns what is shown; it calls `update` when that
  * changed, and stops at the signal's abort.
@@ -27,6 +28,8 @@ const VIEWS = {
 const root = /** @type {HTMLElement} */ (document.querySelector("#app"));
 /** @type {unknown} */
 let signInRefusal = null;
+/** Reads again what the view shows. */
+let reload = () => {};
 /** @type {AbortController} */
 let leaving = new AbortController();
 
@@ -44,6 +47,7 @@ function frame(content) {
         </nav>
         <span class="who">${own.principal} in ${own.space}</span>
         <button class="small" @click=${theme} title="Light, dark, or as the system has it">Light or dark</button>
+        <button class="small" @click=${notices} aria-pressed=${noticesAreOn() ? "true" : "false"}>Notices</button>
         <button class="small" @click=${keys} aria-keyshortcuts="?">Keys</button>
         <button class="small" @click=${leave}>Sign out</button>
       </header>
@@ -59,13 +63,14 @@ function times() {
   const { params } = place();
   const set = (/** @type {string} */ name) => (/** @type {Event} */ event) =>
     go({ [name]: /** @type {HTMLInputElement} */ (event.target).value });
-  return html`<div class="times ${inThePast() ? "set" : ""}">
-    <label>What held on <input type="datetime-local" .value=${params.get("held") ?? ""} @change=${set("held")}></label>
-    <label>as known on <input type="datetime-local" .value=${params.get("known") ?? ""} @change=${set("known")}></label>
-    ${inThePast()
-      ? html`<strong>You look at a past; nothing can be changed there.</strong> <button class="small" @click=${() => go({ held: "", known: "" })}>Back to now</button>`
-      : nothing}
-  </div>`;
+  return html`<details class="times ${inThePast() ? "set" : ""}" ?open=${inThePast()}>
+    <summary>${inThePast() ? html`<strong>You look at a past: nothing can be changed there.</strong>` : "Look at a past"}</summary>
+    <div class="row">
+      <label>What held on <input type="datetime-local" .value=${params.get("held") ?? ""} @change=${set("held")}></label>
+      <label>as known on <input type="datetime-local" .value=${params.get("known") ?? ""} @change=${set("known")}></label>
+      ${inThePast() ? html`<button class="small" @click=${() => go({ held: "", known: "" })}>Back to now</button>` : nothing}
+    </div>
+  </details>`;
 }
 
 /** Loads and shows the view that the address names. */
@@ -77,7 +82,7 @@ async function show() {
   if (!secret()) return signInForm();
   setKeys([]);
   const known = VIEWS[view];
-  document.title = `${known?.title ?? "Not found"}${id ? ` ${id}` : ""} · Concord`;
+  document.title = `${waits() ? `(${waits()}) ` : ""}${known?.title ?? "Not found"}${id ? ` ${id}` : ""} · Concord`;
   if (!known) return frame(empty(html`There is no view “${view}”. <a href=${href("today")}>Go to Today</a>.`));
   try {
     const module = await import(known.file);
@@ -86,6 +91,7 @@ async function show() {
       if (!here.signal.aborted) frame(drawn.draw());
     };
     const drawn = module.open({ id, params, signal: here.signal, update });
+    reload = () => drawn.load?.();
     update();
     await drawn.load?.();
     update();
@@ -148,6 +154,10 @@ function keepTheme(chosen) {
   localStorage.setItem("concord-theme", chosen);
 }
 
+async function notices() {
+  announce((await switchNotices()) ? "This browser says when more waits." : "No notices.");
+}
+
 function keys() {
   const dialog = document.createElement("dialog");
   dialog.setAttribute("aria-label", "Keys");
@@ -184,6 +194,9 @@ whenEnded(() => {
   signInForm();
   announce("The session has ended.");
 });
+follow(() => {
+  if (!document.querySelector("dialog[open], main :is(input, textarea, select):focus")) reload();
+});
 addEventListener("hashchange", show);
 keepTheme(localStorage.getItem("concord-theme") ?? "");
 
@@ -193,4 +206,3 @@ else {
   if (secret()) await recognise().catch((error) => (signInRefusal = error));
   await show();
 }
-export { asOf };

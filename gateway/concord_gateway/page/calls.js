@@ -66,7 +66,7 @@ export const change = (method, request) => call(method, { requestId: crypto.rand
  * @param {AbortSignal} [signal] */
 export async function stream(method, request, onMessage, signal) {
   const reply = await posted(method, request, { accept: "application/x-ndjson" }, signal);
-  const reader = /** @type {ReadableStream<Uint8Array>} */ (reply.body).pipeThrough(new TextDecoderStream()).getReader();
+  const reader = /** @type {ReadableStream<any>} */ (reply.body).pipeThrough(new TextDecoderStream()).getReader();
   for (let rest = ""; ;) {
     const { value, done } = await reader.read();
     const lines = (rest + (value ?? "")).split("\n");

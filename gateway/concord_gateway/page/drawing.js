@@ -1,5 +1,7 @@
 /** Draws edges around a node with sigma, in circles by their distance. */
 
+const LIBRARIES = ["graphology/dist/graphology.umd.min.js", "sigma/dist/sigma.min.js"];
+
 /** @type {any} */
 let shown = null;
 /** Where nodes stand, so that they stay there while the times that are looked at move.
@@ -12,15 +14,6 @@ export function release() {
   shown?.kill();
   shown = null;
 }
-
-/** @param {string} file */
-const script = (file) => new Promise((done, failed) => {
-  const tag = document.createElement("script");
-  Object.assign(tag, { src: `/page/vendor/${file}`, onload: done, onerror: () => failed(new Error(`${file} is not served.`)) });
-  document.head.append(tag);
-});
-/** @type {Promise<unknown> | null} */
-let loading = null;
 
 /** A number of a text, the same each time. @param {string} text */
 function hashed(text) {
@@ -36,10 +29,8 @@ export async function draw(canvas, around, edges, onNode) {
   if (!tried) return "This browser has no WebGL.";
   tried.getExtension("WEBGL_lose_context")?.loseContext();
   try {
-    loading ??= Promise.all([script("graphology/dist/graphology.umd.min.js"), script("sigma/dist/sigma.min.js")]);
-    await loading;
+    await Promise.all(LIBRARIES.map((file) => import(`./vendor/${file}`)));
   } catch (error) {
-    loading = null;
     return String(error);
   }
   release();
@@ -56,7 +47,7 @@ export async function draw(canvas, around, edges, onNode) {
   for (const edge of edges)
     graph.addEdge(name(edge.source), name(edge.target), {
       label: edge.relation, size: 1.5,
-      color: colour(edge.edgeType === "EDGE_TYPE_CONSTITUTIVE" || edge.relation === "CONTRADICTS" ? "bad" : edge.conflictIds?.length ? "warn" : "line"),
+      color: colour(edge.edgeType === "EDGE_TYPE_CONSTITUTIVE" || edge.relation === "CONTRADICTS" ? "bad" : edge.conflictIds?.length ? "warn" : "quiet"),
     });
   try {
     shown = new Sigma(graph, canvas, { labelColor: { color: colour("ink") }, edgeLabelColor: { color: colour("quiet") }, renderEdgeLabels: edges.length < 60, defaultEdgeType: "arrow", labelRenderedSizeThreshold: 4 });
@@ -84,6 +75,7 @@ function place(around, edges) {
   const first = near.has(around) ? around : near.keys().next().value ?? around;
   const met = new Set([first]);
   for (let ring = [{ node: first, from: 0, to: 2 * Math.PI }], radius = 1; ring.length > 0; radius++) {
+    /** @type {typeof ring} */
     const next = [];
     for (const { node, from, to } of ring) {
       const inner = (near.get(node) ?? []).filter((each) => !met.has(each) && met.add(each)).sort((a, b) => hashed(a) - hashed(b));

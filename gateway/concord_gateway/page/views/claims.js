@@ -1,6 +1,6 @@
 /** Claims: changes that somebody asked of what a higher party wrote; settled one by one or together. */
 
-import { mayChange } from "../access.js";
+import { mayCall, mayChange, own } from "../access.js";
 import { call, change } from "../calls.js";
 import { press, setKeys } from "../keys.js";
 import { announce, badge, copies, empty, html, item, nothing, refusal, time, word, words } from "../parts.js";
@@ -53,10 +53,14 @@ export function open({ params, signal, update }) {
         ${STATES.map((each) => html`<option value=${each} ?selected=${each === state}>${each.toLowerCase()}</option>`)}</select></label>
         ${["claimant", "item"].map((name) => params.get(name) ? html`<button class="small" @click=${() => go({ [name]: "" })}>${name} <bdi>${params.get(name)}</bdi> ✕</button>` : nothing)}</div>
       ${refusal(failed)}
-      ${params.get("claimant") && state === "OPEN" && got?.claims?.length > 1 && mayChange("graph.ClaimService/AcceptClaims") ? together(params.get("claimant"), got.claims, settle) : nothing}
+      ${params.get("claimant") && state === "OPEN" && got?.claims?.length > 1 && got.claims.every(maySettle) ? together(params.get("claimant"), got.claims, settle) : nothing}
       ${!got ? html`<p class="quiet">Loading…</p>` : (got.claims ?? []).length === 0 ? empty("No claim is here: nobody asked to change what a higher party wrote.") : got.claims.map((/** @type {any} */ each) => card(each, settle))}`,
   };
 }
+
+/** Its owner settles a claim, or a person who governs. @param {any} claim */
+const maySettle = (claim) =>
+  mayChange("graph.ClaimService/AcceptClaims") && (claim.owner === own.principal || (own.kind === "PRINCIPAL_KIND_HUMAN" && mayCall("governance.ProposalService/ApproveProposal")));
 
 /** @param {any} claim @param {(method: string, named: object) => () => void} settle */
 function card(claim, settle) {
@@ -67,8 +71,9 @@ function card(claim, settle) {
     <div class="sides"><section class="side" aria-label="What stands"><h3>Stands, by <bdi>${claim.owner}</bdi></h3>${item(claim.itemId, claim.itemKind)} ${words(claim.itemStatement)}</section>
       <section class="side" aria-label="What is claimed"><h3>Is claimed</h3>${claim.byId ? item(claim.byId) : html`<p class="quiet">no new item: to ${word(claim.action, "CLAIM_ACTION")} the one that stands</p>`} ${words(claim.byStatement)}</section></div>
     <div class="row">
-      ${isOpen && mayChange("graph.ClaimService/AcceptClaims") ? html`<button data-key="accept" @click=${settle("AcceptClaims", { ids: [claim.id] })}>Accept</button>
+      ${isOpen && maySettle(claim) ? html`<button data-key="accept" @click=${settle("AcceptClaims", { ids: [claim.id] })}>Accept</button>
         <button data-key="refuse" @click=${settle("RefuseClaims", { ids: [claim.id] })}>Refuse</button>` : nothing}
+      ${isOpen && claim.claimant === own.principal && mayChange("graph.ClaimService/WithdrawClaims") ? html`<button @click=${settle("WithdrawClaims", { ids: [claim.id] })}>Withdraw</button>` : nothing}
       ${copies(`concord claim accept ${claim.number}`, claim)}</div>
   </article>`;
 }

@@ -54,7 +54,7 @@ function one({ id, signal, update }) {
   /** @type {{text: string, digest: string} | null} */
   let shown = null;
   /** @type {any} */
-  let signer = { slot: "", pair: null, counts: false };
+  let signer = { slot: "", principal: "", pair: null, counts: false };
   /** @type {unknown} */
   let failed = null;
   /** @type {string | null} */
@@ -98,13 +98,13 @@ function one({ id, signal, update }) {
   const act = {
     approve: async () => {
       if (!shown || !(await unchanged())) return;
-      const statement = await consent(shown, signer.slot, own.principal);
+      const statement = await consent(shown, signer.slot, signer.principal);
       await doing(async () => change(`${SERVICE}/ApproveProposal`, { proposalId: id, consent: await signed(signer.pair, "consent", statement) }), "Signed.");
     },
     reject: async () => {
       const said = await ask({ title: "Reject this proposal", fields: [{ name: "reason", label: "Why", type: "textarea", required: true }], yes: "Reject" }, render);
       if (!said || !shown || !(await unchanged())) return;
-      const statement = rejection(shown, signer.slot, own.principal, said.reason);
+      const statement = rejection(shown, signer.slot, signer.principal, said.reason);
       await doing(async () => change(`${SERVICE}/RejectProposal`, { proposalId: id, rejection: await signed(signer.pair, "rejection", statement) }), "Rejected.");
     },
     paste: async (/** @type {"approve" | "reject"} */ which) => {
@@ -120,12 +120,12 @@ function one({ id, signal, update }) {
       location.hash = href("proposals", made.id);
     }, "The undo is proposed; it takes the same consents."),
     enrol: async () => {
-      const said = await ask({ title: `Let this browser sign for ${own.principal}`, yes: "Propose it",
-        text: html`<p>A key is made that cannot leave this browser. A proposal then puts it <strong>in the place of</strong> the key that ${own.principal} signs with today; both principals consent to it with their present keys. Until then nothing changes; afterwards the former key signs nothing more.</p>` }, render);
+      const said = await ask({ title: `Let this browser sign for ${signer.principal}`, yes: "Propose it",
+        text: html`<p>A key is made that cannot leave this browser. A proposal then puts it <strong>in the place of</strong> the key that ${signer.principal} signs with today; both principals consent to it with their present keys. Until then nothing changes; afterwards the former key signs nothing more.</p>` }, render);
       if (!said) return;
       await doing(async () => {
-        const pair = (await keyOf(own.space, own.principal)) ?? (await newKey(own.space, own.principal));
-        const { proposal: made } = await change(`${SERVICE}/CreateProposal`, { action: { changeKey: { requestId: crypto.randomUUID(), proof: await keyProof(pair, own.space, signer.slot, own.principal) } }, trigger: "PROPOSAL_TRIGGER_MANUAL" });
+        const pair = (await keyOf(own.space, signer.principal)) ?? (await newKey(own.space, signer.principal));
+        const { proposal: made } = await change(`${SERVICE}/CreateProposal`, { action: { changeKey: { requestId: crypto.randomUUID(), proof: await keyProof(pair, own.space, signer.slot, signer.principal) } }, trigger: "PROPOSAL_TRIGGER_MANUAL" });
         location.hash = href("proposals", made.id);
       }, "Proposed.");
     },
@@ -139,13 +139,14 @@ function one({ id, signal, update }) {
   };
 }
 
-/** Which slot the signed-in principal has, and whether this browser's key is the one that counts. */
+/** Whose slot the signed-in key may sign for, and whether this browser's key is the one that counts there. */
 async function signerOf() {
   const { slots = [] } = mayCall("governance.PrincipalService/GetPrincipals") ? await call("governance.PrincipalService/GetPrincipals") : {};
-  const mine = slots.find((/** @type {any} */ each) => each.principal === own.principal);
-  const pair = mine ? await keyOf(own.space, own.principal) : null;
+  const mine = slots.find((/** @type {any} */ each) => each.principal === own.principal)
+    ?? slots.find((/** @type {any} */ each) => word(each.slot, "SLOT") === word(own.kind, "PRINCIPAL_KIND"));
+  const pair = mine ? await keyOf(own.space, mine.principal) : null;
   const counts = Boolean(pair && base64url(await publicKey(pair)) === base64url(bytes(mine.publicKey)));
-  return { slot: word(mine?.slot, "SLOT").toUpperCase(), pair, counts };
+  return { slot: word(mine?.slot, "SLOT").toUpperCase(), principal: mine?.principal ?? "", pair, counts };
 }
 
 /** @param {any} proposal @param {any} said what the signed bytes say @param {{text: string, digest: string}} shown @param {string | null} changedFrom @param {any} signer @param {any} act */
@@ -177,7 +178,7 @@ function decisions(proposal, signer, act) {
   const may = mayChange(`${SERVICE}/ApproveProposal`);
   const slot = signer.slot.toLowerCase();
   return html`<h2>Your decision</h2>
-    ${may && signer.counts ? html`<p>Both are signed with this browser's key, as ${slot} <bdi>${own.principal}</bdi>.</p><div class="row"><button @click=${act.approve}>Approve</button><button @click=${act.reject}>Reject…</button></div>` : nothing}
+    ${may && signer.counts ? html`<p>Both are signed with this browser's key, as ${slot} <bdi>${signer.principal}</bdi>.</p><div class="row"><button @click=${act.approve}>Approve</button><button @click=${act.reject}>Reject…</button></div>` : nothing}
     ${may && !signer.counts ? html`<p>This browser's key signs nothing here${signer.slot ? html`: sign with <code>concord approve ${proposal.number} --as ${slot}</code>, or <button class="small" @click=${act.enrol}>let this browser sign…</button>` : ": you have no slot in this space"}</p>
       <div class="row"><button @click=${() => act.paste("approve")}>Paste a consent…</button><button @click=${() => act.paste("reject")}>Paste a rejection…</button></div>` : nothing}
     <div class="row">${proposal.proposer === own.principal && mayChange(`${SERVICE}/WithdrawProposal`) ? html`<button @click=${act.withdraw}>Withdraw</button>` : nothing} ${copies(`concord review ${proposal.number}`, proposal)}</div>`;
