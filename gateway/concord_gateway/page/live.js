@@ -27,6 +27,7 @@ export function follow(changed) {
 
 /** A text that differs once anything changed. */
 async function stateNow() {
+  /** @type {any[]} */
   const [newest, briefing] = await Promise.all([
     mayCall("graph.SpaceService/ListOperations") ? call("graph.SpaceService/ListOperations", { pageSize: 1 }) : {},
     mayCall("governance.ProposalService/GetBriefing") ? call("governance.ProposalService/GetBriefing") : {},
