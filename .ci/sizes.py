@@ -233,6 +233,16 @@ RISES: list[tuple[str, int, str]] = [
     ("tools", 6, "these lines of a merge"),
     ("services/search", 240, "names of facts beside relations, fixed times, German stop words"),
     ("tests", 290, "facts beside other people, years beside subjects, windows left out of words"),
+    (
+        "gateway/concord_gateway",
+        445,
+        "sessions at the page, and streams as lines of JSON (issue 35)",
+    ),
+    ("protos/concord", 60, "codes and sessions of AccessService"),
+    ("services/governance", 250, "codes and sessions in both ledgers"),
+    ("services/libs/chassis", 3, "a gateway's token says for governance which key was shown"),
+    ("tests", 480, "sign-ins before two gateways, streams over HTTP"),
+    ("tools", 5, "these five lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -249,7 +259,7 @@ LINES: dict[str, int] = {
     "services/libs/reading/tests/test_times.py": 450,
     "tests/adversary/attack.py": 800,
     "tests/adversary/test_governance_guards.py": 900,
-    "tests/contract/cases/contract_homes.py": 655,
+    "tests/contract/cases/contract_homes.py": 661,
     "tests/e2e/test_access.py": 550,
     "tests/e2e/test_search_service.py": 700,
     "tests/e2e/test_signing_page.py": 450,

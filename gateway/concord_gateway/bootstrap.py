@@ -13,14 +13,15 @@ from concord_chassis.server.background import Background
 from concord_chassis.server.workers import Workers
 from google.protobuf.descriptor import ServiceDescriptor
 from prometheus_client import CollectorRegistry
+from starlette.routing import Route as HttpRoute
 
 from concord_gateway import addresses, contracts, issuer, tls
 from concord_gateway import routes as routing
 from concord_gateway.admission import Gate, Tokens
 from concord_gateway.callers import Callers
 from concord_gateway.config import Config
+from concord_gateway.governance import CREATE_SESSION, Governance
 from concord_gateway.governance import SERVICE as GOVERNANCE
-from concord_gateway.governance import Governance
 from concord_gateway.grpc import health_socket
 from concord_gateway.grpc import server as grpc_server
 from concord_gateway.grpc.health import Health, Probe
@@ -29,6 +30,7 @@ from concord_gateway.http import app, page
 from concord_gateway.http.answers import Answers
 from concord_gateway.http.mcp import McpDoor
 from concord_gateway.http.server import HttpServer
+from concord_gateway.http.session import Sessions
 from concord_gateway.in_flight import InFlight
 from concord_gateway.observation import Observation
 from concord_gateway.routes import Route, Upstream
@@ -103,9 +105,8 @@ class Gateway:
             upstreams = self._channels(undo)
             routes = routing.table(self._services, upstreams)
             governance = routing.longest_prefix(GOVERNANCE, upstreams)
-            callers = Callers(
-                Governance(governance.channel, self._issuer, self._observation.logger).ask
-            )
+            access = Governance(governance.channel, self._issuer, self._observation.logger)
+            callers = Callers(access.ask)
             undo.push_async_callback(callers.close)
             probe = Probe(
                 routes.values(),
@@ -123,7 +124,18 @@ class Gateway:
                 config=self._config,
                 background=self.background,
             )
-            http = self._http(routes, gate, probe, agents, undo)
+            beside = agents.http_routes
+            if self._config.page:
+                beside += page.http_routes(routes.values())
+                beside += Sessions(
+                    gate,
+                    access,
+                    self._in_flight,
+                    Answers(self._observation),
+                    config=self._config,
+                    counted_as=Route(CREATE_SESSION, governance),
+                ).http_routes
+            http = self._http(routes, gate, probe, beside, undo)
             health = Health(probe, interval=self._config.health_interval)
             if self._config.health_socket:
                 await undo.enter_async_context(
@@ -172,7 +184,7 @@ class Gateway:
         routes: dict[str, Route],
         gate: Gate,
         probe: Probe,
-        agents: McpDoor,
+        beside: Sequence[HttpRoute],
         undo: AsyncExitStack,
     ) -> HttpServer:
         config = self._config
@@ -188,7 +200,7 @@ class Gateway:
             workers,
             health=probe,
             config=config,
-            beside=[*agents.http_routes, *page.http_routes(routes.values())],
+            beside=beside,
         )
         return HttpServer(application, bound, config, self.background, self._tls)
 

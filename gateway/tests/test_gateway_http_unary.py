@@ -394,8 +394,8 @@ async def test_a_service_that_is_down_is_unavailable_in_our_words(door: Front) -
 
 
 async def test_the_contracts_can_be_browsed(door: Front) -> None:
-    """W2: `GET /` lists services, methods and shapes, without a key."""
-    index = (await door.http.get("/")).json()
+    """W2: `GET /contract` lists services, methods and shapes, without a key; `/` leads there."""
+    index = (await door.http.get("/", follow_redirects=True)).json()
 
     echo = next(each for each in index["services"] if each["name"] == ECHO.full_name)
     assert echo["methods"][0] == {

@@ -75,5 +75,3 @@ def view(page: Page, running: Spawned, name: str) -> Page:
     page.locator("main h1").first.wait_for()
     page.get_by_text("Loading…").wait_for(state="detached")
     return page
-
-

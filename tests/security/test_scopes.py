@@ -44,6 +44,8 @@ GRANTED_BY = {
 OF_SERVICES = {
     "concord.graph.v1.ConflictService.EndFormerFindings",
     "concord.graph.v1.ConflictService.RecordConflicts",
+    "concord.governance.v1.AccessService.CreateSession",
+    "concord.governance.v1.AccessService.EndSession",
     "concord.governance.v1.AccessService.GetCaller",
     "concord.graph.v1.GovernedChangeService.ApplyGovernedChange",
     "concord.graph.v1.MemoryService.ConfirmErase",
@@ -69,9 +71,10 @@ def test_no_scope_grants_what_no_method_takes() -> None:
     assert frozenset().union(*PERMISSIONS.values(), SERVICE_PERMISSIONS) == scopes()
 
 
-def test_what_no_key_may_call_is_the_feed_the_records_and_eight_methods() -> None:
-    """W7 Governance alone applies governed changes, gateways alone ask whom a key stands for,
-    dissonance alone records what judges found, and services alone read what all sessions did."""
+def test_what_no_key_may_call_is_the_feed_the_records_and_some_methods() -> None:
+    """W7 Governance alone applies governed changes, gateways alone ask whom a key stands for and
+    open sessions, dissonance alone records what judges found, and services alone read what all
+    sessions did."""
     closed = {name for name, each in METHODS.items() if not GRANTED_BY[permission(each)]}
 
     whole = (".ChangeFeedService.", ".RecordService.")

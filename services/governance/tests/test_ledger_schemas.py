@@ -22,7 +22,7 @@ async def test_a_schema_that_has_no_conversion_is_refused(schema: int, tmp_path:
     with pytest.raises(FileUnusable) as caught:
         open_ledger(path, Clock())
 
-    assert f"{path} has schema {schema}, this program knows 9" in str(caught.value)
+    assert f"{path} has schema {schema}, this program knows 10" in str(caught.value)
     assert "run the version of Concord that wrote it" in str(caught.value)
     assert ("or commit 85b147cc" in str(caught.value)) == (schema < 9)
     with closing(sqlite3.connect(path)) as db:

@@ -46,7 +46,8 @@ class Caller:
     `kind` is AGENT, HUMAN or SYSTEM. `space` is empty only for a SYSTEM that belongs to no space.
     `issuer` is the name of the token's signer: empty for a caller without a verified token, and not
     compared. `origin` is the origin of the memories written with the credential: HUMAN, AGENT, TOOL
-    or IMPORT; empty for a credential without one, such as a service's own.
+    or IMPORT; empty for a credential without one, such as a service's own. `key_id` is the public
+    id of the API key that the credential is, in a gateway's tokens for governance alone.
     """
 
     space: str
@@ -55,6 +56,7 @@ class Caller:
     kind: str
     issuer: str = field(default="", compare=False)
     origin: str = ""
+    key_id: str = ""
 
 
 def caller() -> Caller:
@@ -101,6 +103,7 @@ class TokenIssuer:
             "scope": " ".join(sorted(caller.scopes)),
             "kind": caller.kind,
             **({"origin": caller.origin} if caller.origin else {}),
+            **({"key": caller.key_id} if caller.key_id else {}),
             **({"aud": sorted(audience)} if audience else {}),
             "exp": int(self._now() + ttl),
         }
@@ -292,7 +295,7 @@ def _caller_of(claims: Mapping[str, object]) -> tuple[Caller, int]:
         raise invalid_credential()
     if not principal or kind not in KINDS or not (space or kind == "SYSTEM"):
         raise invalid_credential()
-    origin = claims.get("origin", "")
-    if not isinstance(origin, str) or origin not in ORIGINS:
+    origin, key_id = claims.get("origin", ""), claims.get("key", "")
+    if not isinstance(origin, str) or origin not in ORIGINS or not isinstance(key_id, str):
         raise invalid_credential()
-    return Caller(space, principal, frozenset(scope.split()), kind, issuer, origin), expiry
+    return Caller(space, principal, frozenset(scope.split()), kind, issuer, origin, key_id), expiry
