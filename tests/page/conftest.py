@@ -55,6 +55,7 @@ def sign_in(chromium: Browser, running: Spawned, concord: CommandLine) -> Iterat
     def signed_in(*words: str, **options: object) -> Page:
         link = concord.done(*words, "page", "--no-open").strip().splitlines()[-1].strip()
         context = chromium.new_context(**options)  # type: ignore[arg-type] # playwright's own
+        context.set_default_timeout(15_000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))

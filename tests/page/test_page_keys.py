@@ -44,7 +44,7 @@ def test_signing_out_ends_it(sign_in: SignIn, running: Spawned) -> None:
 def test_a_revoked_key_ends_it(sign_in: SignIn, running: Spawned, concord: CommandLine) -> None:
     """W7: within five seconds of the revocation the page asks to sign in."""
     made = concord.done(
-        "key", "create", "--principal", "guest", "--kind", "human", "--scope", "read"
+        "key", "create", "--principal", "guest", "--kind", "human", "--scopes", "read"
     )
     key = next(word for word in made.split() if word.startswith("ck_"))
     page = sign_in()

@@ -25,7 +25,7 @@ def filled(concord: CommandLine) -> None:
     concord.done("add", "The office is in Kiel.", "--id", "office-1")
     concord.done("add", "The office is in Bremen.", "--id", "office-2", "--supersedes", "office-1")
     concord.done("link", "Ada", "LIVES_IN", "Bremen")
-    concord.done("link", "long", "CONTRADICTS", "rtl")
+    concord.done("link", "memory:long", "CONTRADICTS", "memory:rtl")
     concord("--act-as", "agent", "add", "It is in Ulm.", "--id", "o-3", "--supersedes", "office-2")
     concord.done("propose", "add", "I keep promises.", "--constitutive")
 

@@ -47,7 +47,7 @@ def _add(page: Page, running: Spawned, text: str) -> None:
 def _settle_a_conflict(page: Page, running: Spawned, concord: CommandLine) -> None:
     concord.done("add", "The gate closes at eight.", "--id", "gate-8", "--fact", "gate|CLOSES_AT|8")
     concord.done("add", "The gate closes at nine.", "--id", "gate-9")
-    concord.done("link", "gate-8", "CONTRADICTS", "gate-9")
+    concord.done("link", "memory:gate-8", "CONTRADICTS", "memory:gate-9")
     view(page, running, "conflicts")
     card = page.locator("article").filter(has_text="The gate closes at eight.")
     card.get_by_role("button", name="Dismiss", exact=True).click()

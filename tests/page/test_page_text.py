@@ -26,7 +26,7 @@ VIEWS = (
 
 
 @pytest.fixture(scope="module")
-def hostile(concord: CommandLine) -> Iterator[tuple[str, ...]]:
+def hostile(concord: CommandLine) -> tuple[str, ...]:
     """Memories, facts, sources, tags, sessions, edges, conflicts and proposals with such words."""
     for number, text in enumerate(HOSTILE):
         name = text[:200]
@@ -35,9 +35,9 @@ def hostile(concord: CommandLine) -> Iterator[tuple[str, ...]]:
             *("--source-speaker", name) if number < 5 else (),
         )
         concord.done("link", name, "KNOWS", f"other {name[:50]}")
-    concord.done("link", "hostile-0", "CONTRADICTS", "hostile-1")
+    concord.done("link", "memory:hostile-0", "CONTRADICTS", "memory:hostile-1")
     concord.done("propose", "add", HOSTILE[0], "--note", "quoted <b>", "--constitutive")
-    yield HOSTILE
+    return HOSTILE
 
 
 @pytest.mark.parametrize("name", [*VIEWS, f"graph/{HOSTILE[0]}"])

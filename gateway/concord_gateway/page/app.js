@@ -2,7 +2,7 @@
 
 import { render } from "./vendor/lit-html/lit-html.js";
 import { own, recognise } from "./access.js";
-import { refusalOf, whenEnded } from "./calls.js";
+import { refusalOf, silent, whenEnded } from "./calls.js";
 import { allKeys, setGlobalKeys, setKeys } from "./keys.js";
 import { follow, noticesAreOn, switchNotices, waits } from "./live.js";
 import { announce, empty, html, nothing, refusal } from "./parts.js";
@@ -83,9 +83,11 @@ async function show() {
   setKeys([]);
   const known = VIEWS[view];
   document.title = `${waits() ? `(${waits()}) ` : ""}${known?.title ?? "Not found"}${id ? ` ${id}` : ""} · Concord`;
-  if (!known) return frame(empty(html`There is no view “${view}”. <a href=${href("today")}>Go to Today</a>.`));
+  if (!known) return frame(html`<h1>Not found</h1>${empty(html`There is no view “${view}”. <a href=${href("today")}>Go to Today</a>.`)}`);
   try {
-    const module = await import(known.file);
+    const module = await import(known.file).catch(() => {
+      throw silent();
+    });
     if (here.signal.aborted) return;
     const update = () => {
       if (!here.signal.aborted) frame(drawn.draw());

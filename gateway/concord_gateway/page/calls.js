@@ -16,6 +16,9 @@ export class Refused extends Error {
   }
 }
 
+/** The gateway did not answer at all. */
+export const silent = () => new Refused({ code: "unavailable", message: "The gateway does not answer. What is shown may be old." }, 0);
+
 let onEnded = () => {};
 /** @param {() => void} then what happens when the session has ended */
 export const whenEnded = (then) => (onEnded = then);
@@ -41,7 +44,7 @@ async function posted(method, request, extra, signal) {
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Refused({ code: "unavailable", message: "The gateway does not answer. What is shown may be old." }, 0);
+    throw silent();
   }
   if (reply.ok) return reply;
   const refusal = await refusalOf(reply);
