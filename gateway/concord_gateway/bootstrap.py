@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
 
 import grpc
+from concord_chassis.call.failure import Failure
 from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.observe import log
 from concord_chassis.observe.tracing import Spans
@@ -17,7 +18,7 @@ from starlette.routing import Route as HttpRoute
 
 from concord_gateway import addresses, contracts, issuer, tls
 from concord_gateway import routes as routing
-from concord_gateway.admission import Gate, Tokens
+from concord_gateway.admission import AUTHORIZATION, GOVERNANCE_ALONE, Gate, Tokens
 from concord_gateway.callers import Callers
 from concord_gateway.config import Config
 from concord_gateway.governance import CREATE_SESSION, Governance
@@ -71,6 +72,8 @@ class _Running:
 
     grpc: grpc.aio.Server
     http: HttpServer
+    gate: Gate
+    access: Governance
     probe: Probe
     undo: AsyncExitStack
 
@@ -147,7 +150,7 @@ class Gateway:
             await agents.start()
             undo.push_async_callback(agents.stop)
             await http.start()
-            self._running = _Running(server, http, probe, undo.pop_all())
+            self._running = _Running(server, http, gate, access, probe, undo.pop_all())
         self.grpc_port, self.http_port = grpc_port, http.port
         self._observation.logger.info("listening", grpc=grpc_port, http=http.port)
 
@@ -155,6 +158,18 @@ class Gateway:
     def encrypted(self) -> bool:
         """Whether both addresses speak TLS."""
         return self._tls is not None
+
+    async def sign_in_code(self, api_key: str) -> str:
+        """A one-time code that opens a session of a key at the page; empty if the page is off, or
+        if no such code is made now."""
+        if self._running is None or not self._config.page:
+            return ""
+        try:
+            admitted = await self._running.gate.admit([(AUTHORIZATION, f"Bearer {api_key}")])
+            token = admitted.authorization(GOVERNANCE_ALONE)
+            return await self._running.access.create_sign_in(token)
+        except (Failure, grpc.aio.AioRpcError):
+            return ""
 
     async def ready(self) -> bool:
         """Whether the gateway and every service behind it serve."""

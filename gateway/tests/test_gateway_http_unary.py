@@ -318,7 +318,7 @@ async def test_a_header_that_does_not_fit_is_refused(
 
 @pytest.mark.parametrize("name", ["Follow", "Collect", "Converse"])
 async def test_methods_that_stream_are_unimplemented(door: Front, name: str) -> None:
-    """Connect: over HTTP only unary calls; stream clients hear it in their own framing."""
+    """Connect: no streams of its own; stream clients hear it in their own framing."""
     path = f"/{ECHO.full_name}/{name}"
     plain = await door.http.post(path, content=b"{}", headers=door.json())
     assert outcome(plain) == (501, "unimplemented", "ERROR_REASON_METHOD_UNKNOWN")
