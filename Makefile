@@ -22,14 +22,14 @@ NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests
                tests/chaos/test_backup_of_neo4j.py tests/e2e/test_late_stores.py
 PYTEST := $(BIN)/python -W error -m pytest
 # Tests write much that is thrown away: into memory, where there is such a folder.
-one quick test test-alone test-neo4j test-qdrant test-replicas test-strangers soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
+one quick test test-alone test-neo4j test-qdrant test-replicas test-strangers test-page soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
 # Processes that tests start read what earlier ones compiled: a third of their start without it.
-one quick test test-neo4j test-qdrant test-strangers soak chaos: export PYTHONDONTWRITEBYTECODE :=
+one quick test test-neo4j test-qdrant test-strangers test-page soak chaos: export PYTHONDONTWRITEBYTECODE :=
 # Three workers for two cores: a test waits for disks and processes for a third of its time.
 WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
 PARALLEL = -n $(WORKERS) --dist worksteal
 
-.PHONY: menu help setup setup-dev run install wheels demo one quick test test-wheels reads test-neo4j test-qdrant test-replicas test-strangers grpcurl test-alone test-compose compose-up compose-backup compose-restore compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
+.PHONY: menu help setup setup-dev run install wheels demo one quick test test-wheels reads test-neo4j test-qdrant test-replicas test-strangers test-page grpcurl test-alone test-compose compose-up compose-backup compose-restore compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
 
 menu: ##use print this menu
 	@for group in "use Use it" "dev Develop it" "ops Operate and distribute it"; do \
@@ -70,7 +70,7 @@ quick: $(VENV)/dev.stamp ##dev check style, types and the nearest tests of what 
 	$(MAKE) -s types TYPED="$$packages" TESTED="$$folders"; \
 	[ -z "$$tests" ] || $(PYTEST) -q $(PARALLEL) -m "$(EVERYWHERE) and not slow" $$tests $(ARGS)
 
-EVERYWHERE := not chaos and not soak and not neo4j and not qdrant and not strangers and not wheels and not compose and not replicas
+EVERYWHERE := not chaos and not soak and not neo4j and not qdrant and not strangers and not wheels and not compose and not replicas and not page
 test: $(VENV)/dev.stamp ##dev set up and run every test but the chaos and soak ones
 	$(PYTEST) $(PARALLEL) -m "$(EVERYWHERE)" $(ARGS)
 
@@ -98,6 +98,13 @@ $(VENV)/strangers.stamp: tests/strangers/package-lock.json requirements/langgrap
 	$(BIN)/pip install -q --disable-pip-version-check --require-hashes --upgrade \
 	  --target $(VENV)/strangers -r requirements/langgraph.lock
 	npm ci --silent --no-audit --no-fund --prefix tests/strangers
+	@touch $@
+
+test-page: $(VENV)/dev.stamp $(if $(shell command -v npm),$(VENV)/page.stamp) ##dev look at the page with a real browser (Chromium of deploy/apt-test.txt)
+	$(PYTEST) -m page tests/page $(ARGS)
+
+$(VENV)/page.stamp: tests/page/package-lock.json
+	npm ci --silent --no-audit --no-fund --prefix tests/page
 	@touch $@
 
 grpcurl: $(BIN)/grpcurl ##dev build grpcurl with Go, for `make test-strangers`

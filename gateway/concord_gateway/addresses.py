@@ -7,7 +7,7 @@ import socket
 import grpc
 from concord_chassis.channel import services_tls
 from concord_chassis.channel.addresses import ROUND_ROBIN, target
-from concord_chassis.channel.keepalive import CHANNEL_KEEPALIVE, Keepalive
+from concord_chassis.channel.keepalive import CHANNEL_KEEPALIVE, SERVER_KEEPALIVE, Keepalive
 from concord_chassis.server.server import BindError
 
 from concord_gateway.errors import PortInUse
@@ -29,6 +29,7 @@ def bound(listen: str, setting: str) -> socket.socket:
     # a reply of two writes waits 40 ms for an acknowledgement.
     taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
+        _notice_the_vanished(taken)
         # So that a restart can bind the port at once. Two programs share a port only if both ask.
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind((host, int(port)))
@@ -38,6 +39,20 @@ def bound(listen: str, setting: str) -> socket.socket:
         raise _bind_error(error, listen, setting) from None
     taken.setblocking(False)
     return taken
+
+
+def _notice_the_vanished(listening: socket.socket) -> None:
+    """Has TCP close accepted connections whose other side is gone, after as long as gRPC's pings.
+
+    HTTP has no pings of its own, and on a silent stream nothing else would show the loss.
+    """
+    if not hasattr(socket, "TCP_USER_TIMEOUT"):  # only Linux has it
+        return
+    idle, timeout = round(SERVER_KEEPALIVE.idle), round(SERVER_KEEPALIVE.timeout)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, idle)
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, timeout // 2)
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, (idle + timeout) * 1000)
 
 
 def _bind_error(error: OSError, listen: str, setting: str) -> BindError:

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
 import grpc
 from concord_chassis.call.failure import Failure
-from concord_chassis.call.identity import TokenIssuer, invalid_credential
+from concord_chassis.call.identity import Caller, TokenIssuer, invalid_credential
 from concord_chassis.observe import tracing
 
 from concord_gateway.callers import ApiKey, Callers, Refusal
@@ -19,18 +19,25 @@ from concord_gateway.routes import Audience
 Metadata: TypeAlias = Iterable[tuple[str, str | bytes]]
 
 AUTHORIZATION = "authorization"
+SESSION = "x-concord-session"
+"""The HTTP header with a session's secret, one half of its credential; the other is a cookie."""
+GOVERNANCE_ALONE: Audience = ("governance",)
 RENEW_BEFORE = 60.0
 """A token is no longer handed out in its last so many seconds."""
 
 MAX_CACHED = 4096
+LET_IN_EVERY = 1.0
+"""Seconds between two checks of an open stream's key, whether or not a message moves."""
 
-# Metadata about one connection; the gateway's own connection to the service has its own.
+# Credentials, and metadata about one connection: the gateway's own to the service has its own.
 _HOP_BY_HOP = frozenset(
     [
         AUTHORIZATION,
+        SESSION,
         "connection",
         "content-length",
         "content-type",
+        "cookie",
         "host",
         "keep-alive",
         "te",
@@ -68,12 +75,20 @@ class Tokens:
         if now < renew_at:
             return value
         left = float("inf") if key.expires_at is None else key.expires_at - now
-        token = self._issuer.mint(key.caller, min(self._ttl, left), audience=audience)
+        token = self._issuer.mint(_named(key, audience), min(self._ttl, left), audience=audience)
         value = f"Bearer {token}"
         while len(self._minted) >= MAX_CACHED:
             del self._minted[next(iter(self._minted))]
         self._minted[key, audience] = (value, now + min(self._ttl - RENEW_BEFORE, left))
         return value
+
+
+def _named(key: ApiKey, audience: Audience) -> Caller:
+    """The key's caller, for governance alone with the key's id: with that it opens sessions of the
+    key. A session opens no other, and no service that forwards a token may open one."""
+    if audience != GOVERNANCE_ALONE or key.is_session:
+        return key.caller
+    return replace(key.caller, key_id=key.id)
 
 
 @dataclass(frozen=True)
@@ -85,6 +100,8 @@ class Admitted:
     authorization: Callable[[Audience], str]
     """Returns the `authorization` value for a call to the first of some services, which may call
     the others with it."""
+    by_session: bool = False
+    """Whether the call came with a session's credential."""
 
 
 class Gate:
@@ -105,6 +122,18 @@ class Gate:
         digest = presented_digest(authorization)
         if digest is None:
             raise invalid_credential("This is no API key: `authorization: Bearer ck_...`.")
+        return await self._admitted(digest, is_session=False)
+
+    async def admit_session(self, digest: str) -> Admitted:
+        """Authenticates a call by the digest of its session. Raises as `admit`."""
+        return await self._admitted(digest, is_session=True)
+
+    def forget(self, digest: str) -> None:
+        """Has the next call with this key or session ask governance again."""
+        self._callers.forget(digest)
+
+    async def _admitted(self, digest: str, *, is_session: bool) -> Admitted:
+        name = "session" if is_session else "API key"
         try:
             key = await self._callers.holder(digest)
         except GovernanceSilent as error:
@@ -117,11 +146,12 @@ class Gate:
             raise Failure(
                 grpc.StatusCode.UNAUTHENTICATED,
                 "ERROR_REASON_CREDENTIAL_EXPIRED",
-                "This API key has expired.",
+                f"This {name} has expired.",
             )
         if not isinstance(key, ApiKey):
-            raise invalid_credential("This API key opens nothing here: unknown, or revoked.")
-        return Admitted(key.id, partial(self._tokens.authorization, key))
+            raise invalid_credential(f"This {name} opens nothing here: unknown, or revoked.")
+        key = replace(key, is_session=is_session)
+        return Admitted(key.id, partial(self._tokens.authorization, key), by_session=is_session)
 
 
 def onward(metadata: Metadata, authorization: str) -> list[tuple[str, str | bytes]]:

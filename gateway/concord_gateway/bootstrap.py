@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
 
 import grpc
+from concord_chassis.call.failure import Failure
 from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.observe import log
 from concord_chassis.observe.tracing import Spans
@@ -13,22 +14,24 @@ from concord_chassis.server.background import Background
 from concord_chassis.server.workers import Workers
 from google.protobuf.descriptor import ServiceDescriptor
 from prometheus_client import CollectorRegistry
+from starlette.routing import Route as HttpRoute
 
 from concord_gateway import addresses, contracts, issuer, tls
 from concord_gateway import routes as routing
-from concord_gateway.admission import Gate, Tokens
+from concord_gateway.admission import AUTHORIZATION, GOVERNANCE_ALONE, Gate, Tokens
 from concord_gateway.callers import Callers
 from concord_gateway.config import Config
+from concord_gateway.governance import CREATE_SESSION, Governance
 from concord_gateway.governance import SERVICE as GOVERNANCE
-from concord_gateway.governance import Governance
 from concord_gateway.grpc import health_socket
 from concord_gateway.grpc import server as grpc_server
 from concord_gateway.grpc.health import Health, Probe
 from concord_gateway.grpc.proxy import Proxy
-from concord_gateway.http import app
+from concord_gateway.http import app, page
 from concord_gateway.http.answers import Answers
 from concord_gateway.http.mcp import McpDoor
 from concord_gateway.http.server import HttpServer
+from concord_gateway.http.session import Sessions
 from concord_gateway.in_flight import InFlight
 from concord_gateway.observation import Observation
 from concord_gateway.routes import Route, Upstream
@@ -69,6 +72,8 @@ class _Running:
 
     grpc: grpc.aio.Server
     http: HttpServer
+    gate: Gate
+    access: Governance
     probe: Probe
     undo: AsyncExitStack
 
@@ -103,9 +108,8 @@ class Gateway:
             upstreams = self._channels(undo)
             routes = routing.table(self._services, upstreams)
             governance = routing.longest_prefix(GOVERNANCE, upstreams)
-            callers = Callers(
-                Governance(governance.channel, self._issuer, self._observation.logger).ask
-            )
+            access = Governance(governance.channel, self._issuer, self._observation.logger)
+            callers = Callers(access.ask)
             undo.push_async_callback(callers.close)
             probe = Probe(
                 routes.values(),
@@ -123,7 +127,18 @@ class Gateway:
                 config=self._config,
                 background=self.background,
             )
-            http = self._http(routes, gate, probe, agents, undo)
+            beside = agents.http_routes
+            if self._config.page:
+                beside += page.http_routes(routes.values())
+                beside += Sessions(
+                    gate,
+                    access,
+                    self._in_flight,
+                    Answers(self._observation),
+                    config=self._config,
+                    counted_as=Route(CREATE_SESSION, governance),
+                ).http_routes
+            http = self._http(routes, gate, probe, beside, undo)
             health = Health(probe, interval=self._config.health_interval)
             if self._config.health_socket:
                 await undo.enter_async_context(
@@ -135,7 +150,7 @@ class Gateway:
             await agents.start()
             undo.push_async_callback(agents.stop)
             await http.start()
-            self._running = _Running(server, http, probe, undo.pop_all())
+            self._running = _Running(server, http, gate, access, probe, undo.pop_all())
         self.grpc_port, self.http_port = grpc_port, http.port
         self._observation.logger.info("listening", grpc=grpc_port, http=http.port)
 
@@ -143,6 +158,18 @@ class Gateway:
     def encrypted(self) -> bool:
         """Whether both addresses speak TLS."""
         return self._tls is not None
+
+    async def sign_in_code(self, api_key: str) -> str:
+        """A one-time code that opens a session of a key at the page; empty if the page is off, or
+        if no such code is made now."""
+        if self._running is None or not self._config.page:
+            return ""
+        try:
+            admitted = await self._running.gate.admit([(AUTHORIZATION, f"Bearer {api_key}")])
+            token = admitted.authorization(GOVERNANCE_ALONE)
+            return await self._running.access.create_sign_in(token)
+        except (Failure, grpc.aio.AioRpcError):
+            return ""
 
     async def ready(self) -> bool:
         """Whether the gateway and every service behind it serve."""
@@ -172,7 +199,7 @@ class Gateway:
         routes: dict[str, Route],
         gate: Gate,
         probe: Probe,
-        agents: McpDoor,
+        beside: Sequence[HttpRoute],
         undo: AsyncExitStack,
     ) -> HttpServer:
         config = self._config
@@ -188,7 +215,7 @@ class Gateway:
             workers,
             health=probe,
             config=config,
-            beside=agents.http_routes,
+            beside=beside,
         )
         return HttpServer(application, bound, config, self.background, self._tls)
 

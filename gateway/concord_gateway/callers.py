@@ -36,6 +36,8 @@ class ApiKey:
     caller: Caller
     expires_at: float | None = None
     """Seconds since 1970 UTC; None: it does not expire."""
+    is_session: bool = False
+    """Whether a session of the key was presented, not the key itself."""
 
 
 class Refusal(Enum):
@@ -86,6 +88,10 @@ class Callers:
             and key.expires_at <= self._wall()
         )
         return Refusal.EXPIRED if expired else key
+
+    def forget(self, digest: str) -> None:
+        """Has the next call with this key ask governance again."""
+        self._known.pop(digest, None)
 
     def recently_answered(self) -> bool:
         """Whether governance answered in the last 60 s: known keys are then let in without it."""

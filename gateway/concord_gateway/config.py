@@ -55,6 +55,8 @@ class Config(BaseModel):
     """Host names, beside loopback, that HTTP requests may address."""
     http_origins: tuple[str, ...] = ()
     """Origins, beside the gateway's own, whose pages may send HTTP requests."""
+    page: bool = False
+    """Whether people may sign in over HTTP: sessions, which a browser's page uses."""
     deadline: float = Field(default=30.0, gt=0, le=3600.0)
     """The deadline of a unary call that came without one."""
     max_message_bytes: int = Field(default=1 << 20, ge=1024, le=64 << 20)

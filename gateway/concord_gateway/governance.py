@@ -1,4 +1,6 @@
-"""Asks governance whose a key is, under the gateway's own token."""
+"""Asks governance whose a key or session is, and for sessions, under the gateway's own token."""
+
+from typing import Any
 
 import grpc
 from concord.governance.v1 import access_pb2, access_pb2_grpc
@@ -6,16 +8,21 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
 from concord_chassis.observe import tracing
 from concord_chassis.observe.log import Logger
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_gateway.admission import AUTHORIZATION
 from concord_gateway.callers import ApiKey, Refusal
 from concord_gateway.errors import GovernanceSilent
 
-SERVICE = access_pb2.DESCRIPTOR.services_by_name["AccessService"].full_name
+_ACCESS = access_pb2.DESCRIPTOR.services_by_name["AccessService"]
+SERVICE = _ACCESS.full_name
+CREATE_SESSION = _ACCESS.methods_by_name["CreateSession"]
 PRINCIPAL = "gateway"
 PERMISSION = "callers:resolve"
 ANSWERS_WITHIN = 2.0
 """Seconds after which governance counts as silent."""
+WRITES_WITHIN = 10.0
+"""Seconds in which it makes or ends a session: its store may be busy."""
 
 _KINDS = {
     type_pb2.PRINCIPAL_KIND_AGENT: "AGENT",
@@ -33,16 +40,30 @@ class Governance:
         self._token = RenewedToken(issuer, gateway, ["governance"])
         self._logger = logger
 
+    async def create_sign_in(self, authorization: str) -> str:
+        """A one-time code of the key of an `authorization` value for governance alone.
+
+        Raises `grpc.aio.AioRpcError`, as the others below.
+        """
+        request = access_pb2.CreateSignInRequest()
+        return (await self._access.CreateSignIn(request, **_terms(authorization))).code
+
+    async def create_session(self, code: str, digest: str) -> Timestamp:
+        """Makes a code a session with this digest; returns when the session ends."""
+        request = access_pb2.CreateSessionRequest(code=code, session_digest=digest)
+        return (await self._access.CreateSession(request, **_terms(self._own()))).expire_time
+
+    async def end_session(self, digest: str) -> None:
+        """Ends the session with this digest."""
+        request = access_pb2.EndSessionRequest(session_digest=digest)
+        await self._access.EndSession(request, **_terms(self._own()))
+
     async def ask(self, digest: str) -> ApiKey | Refusal:
         """The key with this digest, or why it is not let in. Raises `GovernanceSilent`."""
         try:
             found = await self._access.GetCaller(
                 access_pb2.GetCallerRequest(key_digest=digest),
-                timeout=ANSWERS_WITHIN,
-                metadata=(
-                    (AUTHORIZATION, f"Bearer {self._token()}"),
-                    *tracing.outgoing().items(),
-                ),
+                **_terms(self._own(), ANSWERS_WITHIN),
             )
         except grpc.aio.AioRpcError as error:
             self._logger.warning("keys unchecked", code=error.code().name, details=error.details())
@@ -63,3 +84,12 @@ class Governance:
             ),
             found.expire_time.ToMicroseconds() / 1e6 if found.HasField("expire_time") else None,
         )
+
+    def _own(self) -> str:
+        return f"Bearer {self._token()}"
+
+
+def _terms(authorization: str, seconds: float = WRITES_WITHIN) -> dict[str, Any]:
+    """A call's timeout and metadata; `Any`: they differ in type."""
+    metadata = ((AUTHORIZATION, authorization), *tracing.outgoing().items())
+    return {"timeout": seconds, "metadata": metadata}

@@ -63,6 +63,7 @@ def test_the_smallest_configuration_is_safe() -> None:
         ("GATEWAY_HEALTH_INTERVAL", "0.5", 0.5),
         ("GATEWAY_HEALTH_SOCKET", "/x", Path("/x")),
         ("GATEWAY_GRACE", "0", 0.0),
+        ("GATEWAY_PAGE", "true", True),
     ],
 )
 def test_each_setting_is_read_from_its_key(key: str, value: str, expected: object) -> None:

@@ -318,7 +318,7 @@ async def test_a_header_that_does_not_fit_is_refused(
 
 @pytest.mark.parametrize("name", ["Follow", "Collect", "Converse"])
 async def test_methods_that_stream_are_unimplemented(door: Front, name: str) -> None:
-    """Connect: over HTTP only unary calls; stream clients hear it in their own framing."""
+    """Connect: no streams of its own; stream clients hear it in their own framing."""
     path = f"/{ECHO.full_name}/{name}"
     plain = await door.http.post(path, content=b"{}", headers=door.json())
     assert outcome(plain) == (501, "unimplemented", "ERROR_REASON_METHOD_UNKNOWN")
@@ -394,8 +394,8 @@ async def test_a_service_that_is_down_is_unavailable_in_our_words(door: Front) -
 
 
 async def test_the_contracts_can_be_browsed(door: Front) -> None:
-    """W2: `GET /` lists services, methods and shapes, without a key."""
-    index = (await door.http.get("/")).json()
+    """W2: `GET /contract` lists services, methods and shapes, without a key; `/` leads there."""
+    index = (await door.http.get("/", follow_redirects=True)).json()
 
     echo = next(each for each in index["services"] if each["name"] == ECHO.full_name)
     assert echo["methods"][0] == {

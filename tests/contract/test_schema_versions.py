@@ -13,7 +13,7 @@ from concord_graph.adapters.neo4j import schema as graph
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
     "graph": (18, "71f9424b39382b59d4ef94df198a6dffb69aed53d153883030df4c5640163e2a"),
-    "ledger": (4, "8d6a528366dccca92eb5c6a2c36dfa2f993f6b953e392acc2f3219699a2ef73e"),
+    "ledger": (5, "48618d373c08a63ec2646fd63e98347861c14b82aa9517b480d24a1e2df4604a"),
 }
 
 

@@ -45,6 +45,8 @@ GRANTED_BY = {
 OF_SERVICES = {
     "concord.graph.v1.ConflictService.EndFormerFindings",
     "concord.graph.v1.ConflictService.RecordConflicts",
+    "concord.governance.v1.AccessService.CreateSession",
+    "concord.governance.v1.AccessService.EndSession",
     "concord.governance.v1.AccessService.GetCaller",
     "concord.graph.v1.GovernedChangeService.ApplyGovernedChange",
     "concord.graph.v1.MemoryService.ConfirmErase",
@@ -87,9 +89,10 @@ def test_a_lesser_form_lets_in_where_graph_decides_alone() -> None:
     assert let_in == {"dissonance:write", "graph:write", "memory:write"}
 
 
-def test_what_no_key_may_call_is_the_feed_the_records_and_eight_methods() -> None:
-    """W7 Governance alone applies governed changes, gateways alone ask whom a key stands for,
-    dissonance alone records what judges found, and services alone read what all sessions did."""
+def test_what_no_key_may_call_is_the_feed_the_records_and_some_methods() -> None:
+    """W7 Governance alone applies governed changes, gateways alone ask whom a key stands for and
+    open sessions, dissonance alone records what judges found, and services alone read what all
+    sessions did."""
     closed = {name for name, each in METHODS.items() if not GRANTED_BY[permission(each)]}
 
     whole = (".ChangeFeedService.", ".RecordService.")

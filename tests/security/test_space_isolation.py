@@ -62,7 +62,9 @@ WRITES = [name for name in CLIENTS if carries_request_id(METHODS[name].input_typ
 OF_THE_INDEX = {full_name("Reindex"), full_name("DropIndexVersion")}
 """Commands that name nothing of a space; their answers tell what the ones before them left."""
 ERASES = full_name("EraseProposalWords")
-READS = [name for name in CLIENTS if name not in {*WRITES, *NOTED, *OF_THE_INDEX, ERASES}]
+SIGNS_IN = full_name("CreateSignIn")
+"""It names nothing of a space, and answers with what nobody could have told before."""
+READS = [name for name in CLIENTS if name not in {*WRITES, *NOTED, *OF_THE_INDEX, ERASES, SIGNS_IN}]
 RECORD = "concord.graph.v1.ConflictService.RecordConflicts"
 SHARED = pytest.mark.asyncio(loop_scope="module")
 

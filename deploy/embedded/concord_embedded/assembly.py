@@ -71,6 +71,7 @@ class Assembly:
     ) -> None:
         self._data, self._sockets, self._log, self._port = data, sockets, log, port
         self._settings = {
+            "GATEWAY_PAGE": "true",
             **environ,
             **settings(data, lambda name: f"unix:{self._socket(name)}", port),
         }

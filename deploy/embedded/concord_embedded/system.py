@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,6 +40,9 @@ class Running:
     """The spaces whose graph is older than their audit log: governance decides nothing there."""
     disk_full: str
     """Why search waits for room on the disk, and for how much; empty if it does not wait."""
+    sign_in_code: Callable[[str], Awaitable[str]] | None = None
+    """Returns a one-time code that opens a session of an API key at the page of `http_url`, empty
+    if it has none; None for a system of another process."""
 
     def __repr__(self) -> str:
         return f"Running(url={self.url!r}, http_url={self.http_url!r})"
@@ -136,4 +139,5 @@ def _published(data: DataDirectory, known: Credentials, assembly: Assembly) -> R
         data=data,
         rolled_back=frozenset(),
         disk_full="",
+        sign_in_code=gateway.sign_in_code,
     )

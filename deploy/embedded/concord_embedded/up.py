@@ -12,6 +12,7 @@ from pathlib import Path
 import uvloop
 from concord_chassis.server.server import tune_collector
 
+from concord_embedded.credentials import SPACES
 from concord_embedded.errors import StartError
 from concord_embedded.system import Running, running
 
@@ -57,7 +58,8 @@ async def _serve(data_dir: Path, port: int, began: float, next_steps: str) -> No
     with _stoppable():
         try:
             async with running(data_dir, port, on_parts=_report) as system:
-                _announce(system, time.monotonic() - began, next_steps)
+                link = await _page_link(system) if next_steps else ""
+                _announce(system, time.monotonic() - began, next_steps, link)
                 tune_collector()
                 await asyncio.get_running_loop().create_future()  # until a signal cancels this
         except asyncio.CancelledError:
@@ -108,7 +110,15 @@ def _disk_full(system: Running) -> str:
     return f"\nSearch does not know everything: {system.disk_full}. Then it goes on by itself.\n"
 
 
-def _announce(system: Running, seconds: float, next_steps: str) -> None:
+async def _page_link(system: Running) -> str:
+    """The line of a link that signs the owner of the first space in; empty if there is none."""
+    key = system.owner_keys.get(SPACES[0])
+    code = await system.sign_in_code(key) if key and system.sign_in_code else ""
+    opens = "opens once, within a minute; then: concord page"
+    return f"  page  {system.http_url}/#code={code} ({opens})\n" if code else ""
+
+
+def _announce(system: Running, seconds: float, next_steps: str, link: str) -> None:
     """Print the addresses: for people if there are next steps to try, else as JSON."""
     data = system.data.root
     if not next_steps:
@@ -127,6 +137,7 @@ def _announce(system: Running, seconds: float, next_steps: str) -> None:
             f"Concord is ready ({seconds:.1f} s).\n"
             f"  gRPC  {system.url}\n"
             f"  HTTP  {system.http_url}\n"
+            f"{link}"
             f"  data  {data} (keys in credentials.json, log in log/)\n"
             f"{_rolled_back(system)}"
             f"{_disk_full(system)}"

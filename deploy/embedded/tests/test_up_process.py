@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -118,6 +119,7 @@ def test_it_says_where_it_is_and_stops_on_sigterm(tmp_path: Path) -> None:
     assert (status, told_to_people(complained)) == (0, [])
     assert f"gRPC  {told['url']}\n" in said
     assert f"HTTP  {told['http_url']}\n" in said
+    assert re.search(rf"page  {told['http_url']}/#code=[A-Za-z0-9_-]{{43}} \(opens once", said)
     assert f"concord --data {tmp_path / 'data'} add " in said
     assert said.endswith("Stopped.\n")
     assert told["url"].startswith("127.0.0.1:")
@@ -304,13 +306,13 @@ def test_a_graph_older_than_its_audit_log_is_told_and_the_system_comes_up(tmp_pa
         command, env=clean_environ(), stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        said = [process.stdout.readline() for _ in range(6)]
+        said = [process.stdout.readline() for _ in range(7)]
         process.terminate()
         process.communicate(timeout=STOP_WITHIN)
 
     assert said[0].startswith("Concord is ready (")
-    assert said[5].startswith("Space default: the graph is older than its audit log.")
-    assert f"restore the newer copy of {data.graph_store}" in said[5]
+    assert said[6].startswith("Space default: the graph is older than its audit log.")
+    assert f"restore the newer copy of {data.graph_store}" in said[6]
     assert "The graph is older than the audit log of this space" in complaint
     assert "nothing is decided" in briefing
     assert machine["graphRolledBack"] is True

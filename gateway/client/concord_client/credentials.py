@@ -20,6 +20,7 @@ DEFAULT_SPACE = "default"
 SYSTEM_SPACE = "concord:system"
 DATA_VARIABLE = "CONCORD_DATA"
 URL_VARIABLE = "CONCORD_URL"
+HTTP_URL_VARIABLE = "CONCORD_HTTP_URL"
 KEY_VARIABLE = "CONCORD_API_KEY"
 ACT_AS_VARIABLE = "CONCORD_ACT_AS"
 CA_VARIABLE = "CONCORD_CA"
@@ -254,6 +255,24 @@ def find(
     key = api_key or _key_of(found, named, role, path)
     is_stand_in = role is Role.OWNER and named != SYSTEM_SPACE and key == found.keys.get(named)
     return Target(url or found.url, key, _certificates(environ), is_stand_in and not api_key)
+
+
+def http_url(url: str, environ: Mapping[str, str]) -> str:
+    """The HTTP address, with its scheme, of the Concord at the gRPC address `url`.
+
+    Raises `CredentialsError`.
+    """
+    if given := environ.get(HTTP_URL_VARIABLE):
+        return given.rstrip("/")
+    try:
+        found = read(data_directory(environ) / FILE_NAME)
+    except CredentialsError:
+        found = None
+    if found is None or found.url != url:
+        raise CredentialsError(
+            f"The HTTP address of the Concord at {url} is not known: set {HTTP_URL_VARIABLE}."
+        )
+    return found.http_url
 
 
 def space_in_use(space: str | None, environ: Mapping[str, str]) -> str:

@@ -18,7 +18,7 @@ from concord_chassis.call.requests import LONGEST_PAUSE, discard_rest
 from concord_chassis.observe import request_id
 
 from concord_gateway import upstream_failure
-from concord_gateway.admission import Gate, onward
+from concord_gateway.admission import LET_IN_EVERY, Gate, onward
 from concord_gateway.config import Config
 from concord_gateway.in_flight import InFlight
 from concord_gateway.observation import UNKNOWN_METHOD, Observation
@@ -41,8 +41,6 @@ SETTLE = 0.005
 gRPC's Python shows a cancelled stream as an ended one before it shows the cancellation. Without
 the pause a service could take the beginning of a cancelled upload for the whole of it.
 """
-LET_IN_EVERY = 1.0
-"""Seconds between two checks of an open stream's key, whether or not a message moves."""
 
 
 class Proxy(grpc.GenericRpcHandler):

@@ -1,19 +1,22 @@
 """Builds HTTP responses: a reply with its metadata, or an error with its reason."""
 
-from collections.abc import Mapping
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 
 import grpc
+from concord_chassis.call import failure as failures
 from concord_chassis.call.failure import Failure
 from concord_chassis.observe import request_id as request_ids
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from concord_gateway import upstream_failure
 from concord_gateway.http import connect_error
 from concord_gateway.http.connect_error import JSON, ConnectError
-from concord_gateway.http.headers import reply_headers
+from concord_gateway.http.headers import media_type, reply_headers
 from concord_gateway.observation import UNKNOWN_METHOD, Observation
 
 PROTOCOL = "http"
@@ -28,9 +31,63 @@ class Answers:
     def __init__(self, observation: Observation) -> None:
         self._observation = observation
 
+    async def of(
+        self, path: str, request: Request, act: Callable[[str], Awaitable[Response]]
+    ) -> Response:
+        """The response of `act`, which takes the request's id, or the one to its failure.
+
+        Counts and traces the request.
+        """
+        with self.under_way(path, request):
+            return await self._of(path, request, act)
+
     def under_way(self, path: str, request: Request) -> AbstractContextManager[None]:
         """Traces a request while the block runs, if tracing is on."""
         return self._observation.under_way(path, request.headers.items())
+
+    async def _of(
+        self, path: str, request: Request, act: Callable[[str], Awaitable[Response]]
+    ) -> Response:
+        started = time.perf_counter()
+        identity = request_ids.accept(request.headers.get(REQUEST_ID))
+        code = grpc.StatusCode.OK
+        try:
+            return await act(identity)
+        except Failure as refusal:
+            code = refusal.code
+            return self._refused(path, request, identity, refusal)
+        except grpc.aio.AioRpcError as error:
+            code = error.code()
+            return self.failed(identity, error, path=path)
+        except ClientDisconnect:
+            code = grpc.StatusCode.CANCELLED
+            return Response(status_code=499)  # nobody is there to read it
+        except asyncio.CancelledError:
+            code = grpc.StatusCode.CANCELLED
+            raise
+        except Exception:  # noqa: BLE001 - the edge: our bug is logged in full, and sent without its text
+            code = grpc.StatusCode.INTERNAL
+            self._observation.bug(path, identity)
+            return self.refused(identity, failures.internal(), path=path)
+        finally:
+            self._observation.ended(PROTOCOL, path, code, started)
+
+    def _refused(self, path: str, request: Request, identity: str, refusal: Failure) -> Response:
+        kind = media_type(request.headers.get("content-type"))
+        if kind in STREAM_TYPES:
+            return self.refused_stream(identity, refusal, path=path, media_type=kind)
+        status = 413 if refusal.reason == "ERROR_REASON_MESSAGE_TOO_LARGE" else None
+        return self.refused(identity, refusal, path=path, status=status)
+
+    def unsupported(self, identity: str, supported: str, *, path: str) -> Response:
+        """The answer to a request with another content type than the supported ones."""
+        return self.refused(
+            identity,
+            upstream_failure.method_unknown(f"Supported content types: {supported}."),
+            path=path,
+            status=415,
+            headers={"accept-post": supported},
+        )
 
     def refused(
         self,

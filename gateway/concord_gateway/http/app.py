@@ -1,4 +1,4 @@
-"""The HTTP application: the methods by path, `/` with the contracts, and `/healthz`."""
+"""The HTTP application: the methods by path, `/contract` with the contracts, and `/healthz`."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route as HttpRoute
 from starlette.types import ASGIApp
 
@@ -19,13 +19,16 @@ from concord_gateway.admission import Gate
 from concord_gateway.config import Config
 from concord_gateway.http import contract_index
 from concord_gateway.http.answers import REQUEST_ID, Answers
+from concord_gateway.http.lines import Lines
 from concord_gateway.http.origin import OwnOriginOnly
+from concord_gateway.http.session import HttpGate
 from concord_gateway.http.unary import Unary
 from concord_gateway.in_flight import InFlight
 from concord_gateway.observation import Observation
 from concord_gateway.routes import Route
 from concord_gateway.upstream_failure import method_unknown
 
+CONTRACT = "/contract"
 ASKED_HEADERS = [
     "authorization",
     "connect-protocol-version",
@@ -62,16 +65,24 @@ def build(
 ) -> ASGIApp:
     """The application. `health` is shown at `/healthz`; `beside` are further paths."""
     answers = Answers(observation)
+    admitting = HttpGate(gate, page=config.page)
+
+    def answering(route: Route) -> Callable[..., object]:
+        parts = (route, admitting, in_flight, observation)
+        if route.method.server_streaming and not route.method.client_streaming:
+            return Lines(*parts, workers=workers, config=config)
+        return Unary(*parts, workers=workers, config=config).answer
+
     methods = [
-        HttpRoute(
-            path,
-            Unary(route, gate, in_flight, observation, workers=workers, config=config).answer,
-            methods=["POST"],
-        )
-        for path, route in routes.items()
+        HttpRoute(path, answering(route), methods=["POST"]) for path, route in routes.items()
     ]
     app = Starlette(
-        routes=[*_operator_routes(routes, health), *methods, *beside],
+        routes=[
+            *_operator_routes(routes, health),
+            *methods,
+            *beside,
+            HttpRoute("/", _at_contracts, methods=["GET"]),  # unless the page is there
+        ],
         middleware=[
             Middleware(
                 OwnOriginOnly,
@@ -122,9 +133,13 @@ def _operator_routes(routes: Mapping[str, Route], health: Health) -> list[HttpRo
         )
 
     return [
-        HttpRoute("/", contracts, methods=["GET"]),
+        HttpRoute(CONTRACT, contracts, methods=["GET"]),
         HttpRoute("/healthz", healthz, methods=["GET"]),
     ]
+
+
+async def _at_contracts(_request: Request) -> Response:
+    return RedirectResponse(CONTRACT, 302)
 
 
 def _not_served(answers: Answers) -> Callable[[Request, Exception], Awaitable[Response]]:
@@ -134,7 +149,8 @@ def _not_served(answers: Answers) -> Callable[[Request, Exception], Awaitable[Re
         status = error.status_code if isinstance(error, HTTPException) else 500
         allowed = (error.headers or {}) if isinstance(error, HTTPException) else {}
         wrong_verb = "This path takes another HTTP method: see the header `allow`."
-        message = wrong_verb if status == 405 else "There is no such method here: see `GET /`."
+        unknown = f"There is no such method here: see `GET {CONTRACT}`."
+        message = wrong_verb if status == 405 else unknown
         identity = request_ids.accept(request.headers.get(REQUEST_ID))
         return answers.refused(
             identity, method_unknown(message), status=status, headers=dict(allowed)

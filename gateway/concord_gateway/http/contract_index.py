@@ -14,7 +14,7 @@ _SCALARS = {
 
 
 def document(routes: Iterable[Route]) -> dict[str, object]:
-    """The reply to `GET /`, the same in every system: the public contract, so without a key.
+    """The reply to `GET /contract`, the same in every system: it is public, so without a key.
 
     Fields have their JSON names; a type is a scalar or a full name.
     """
@@ -42,7 +42,7 @@ def _method(route: Route) -> dict[str, object]:
         "response": method.output_type.full_name,
         "clientStreaming": bool(method.client_streaming),
         "serverStreaming": bool(method.server_streaming),
-        "overHttp": not route.streams,
+        "overHttp": not method.client_streaming,
     }
 
 

@@ -101,6 +101,11 @@ def reply_headers(
     ]
 
 
+def accepts(value: str | None, media: str) -> bool:
+    """Whether an `Accept` names this media type itself."""
+    return media in {media_type(each) for each in (value or "").split(",")}
+
+
 def timeout(value: str | None, default: float) -> float:
     """Seconds from `Connect-Timeout-Ms`; `default` without it. Raises `Failure`."""
     if value is None:

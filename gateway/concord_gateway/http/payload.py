@@ -26,7 +26,7 @@ class JsonCodec:
 
     def request(self, body: bytes) -> bytes:
         """The protobuf bytes of a JSON request. Raises `Failure` (FIELD_INVALID)."""
-        found = json_form.parsed(self._request, _loaded(body))
+        found = json_form.parsed(self._request, loaded(body))
         if isinstance(found, FieldViolation):
             raise invalid(found.field, found.description)
         return found.SerializeToString()
@@ -57,7 +57,8 @@ class ProtoCodec:
         return data
 
 
-def _loaded(body: bytes) -> object:
+def loaded(body: bytes) -> object:
+    """The value of a JSON body. Raises `Failure` (FIELD_INVALID)."""
     try:
         return json.loads(
             body.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant

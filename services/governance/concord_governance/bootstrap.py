@@ -49,6 +49,7 @@ from concord_governance.usecases.ledger_commands import LedgerCommands
 from concord_governance.usecases.proposal_reads import ProposalReads
 from concord_governance.usecases.proposals import Proposals
 from concord_governance.usecases.settlements import Settlements
+from concord_governance.usecases.sign_ins import SignIns
 from concord_governance.usecases.spaces import ERASE, Spaces
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class GovernanceApp:
         decisions = Decisions(commands, graph, grant_key, self._execution, policy)
         reads = self._reads = ProposalReads(commands, graph)
         self._spaces, self._keys = Spaces(commands, graph, background, log), ApiKeys(commands, log)
-        access = AccessServicer(commands, self._spaces, self._keys)
+        access = AccessServicer(commands, self._spaces, self._keys, SignIns(commands))
         settlements = Settlements(commands, graph, self._execution)
         steps = ProposalServicer(
             commands,

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from concord_governance.domain.access import ApiKey, Space
+from concord_governance.domain.access import ApiKey, SignIn, Space
 from concord_governance.ports.ledger import Ledger, LedgerReads, LedgerWrites
 from ledger_world import KEY, NOW, Clock, Opened, proposal
 
@@ -121,3 +121,54 @@ async def test_all_words_of_a_space_go(ledger: Ledger) -> None:
 
     found = [await ledger.read(space, lambda tx: tx.proposal("p")) for space in ("one", "two")]
     assert [each and bool(each.newest.canonical) for each in found] == [False, True]
+
+
+def code(number: int, key_id: str = KEY.id, *, expire: int = 60) -> SignIn:
+    """Return a code of a key, the newer the greater its number."""
+    return SignIn(f"{number:064x}", key_id, False, NOW + number, NOW + expire)
+
+
+async def kept(ledger: Ledger, *codes: SignIn) -> list[SignIn]:
+    """Return which of some codes are there."""
+    found = [await ledger.read("any", lambda tx, of=each: tx.sign_in(of.digest)) for each in codes]  # type: ignore[misc] # the default binds the loop's value
+    return [each for each in found if each is not None]
+
+
+async def test_a_sign_in_is_kept_until_it_is_removed(opened: Opened) -> None:
+    """W5 Over a restart, whichever space's transaction asks; removing it twice is once."""
+    first = await opened("one", Clock())
+    session = SignIn("5" * 64, KEY.id, True, NOW, NOW + 9)
+
+    async def sign_in(tx: LedgerWrites) -> None:
+        await tx.put_sign_in(code(1))
+        await tx.put_sign_in(session)
+
+    await first.write("one", sign_in)
+    await first.close()
+    again = await opened("one", Clock())
+    assert await kept(again, code(1), session, code(2)) == [code(1), session]
+
+    await again.write("two", lambda tx: tx.delete_sign_in(session.digest))
+    await again.write("two", lambda tx: tx.delete_sign_in(session.digest))
+
+    assert await kept(again, code(1), session) == [code(1)]
+
+
+async def test_ended_and_surplus_sign_ins_are_removed(ledger: Ledger) -> None:
+    """W5 What has expired goes for all keys, the oldest of a key for it alone."""
+    other = code(9, "f" * 12, expire=5)
+    codes = [code(n, expire=10 + n) for n in range(4)]
+
+    async def sign_in(tx: LedgerWrites) -> None:
+        for each in (*codes, other):
+            await tx.put_sign_in(each)
+
+    await ledger.write("one", sign_in)
+    await ledger.write("one", lambda tx: tx.delete_oldest_sign_ins(KEY.id, 3))
+    assert await kept(ledger, *codes, other) == [*codes[1:], other]
+
+    await ledger.write("one", lambda tx: tx.delete_expired_sign_ins(NOW + 11))
+
+    assert await kept(ledger, *codes, other) == codes[2:]
+    await ledger.write("one", lambda tx: tx.delete_oldest_sign_ins(KEY.id, 0))
+    assert await kept(ledger, *codes) == []

@@ -2,7 +2,7 @@
 
 from concord.governance.v1 import access_pb2 as pb
 from concord.type.v1 import type_pb2
-from contract_homes import Home
+from contract_homes import Home, key_holder
 from contract_live import GATEWAY, OPERATOR
 from contract_registry import Contract, invalid
 
@@ -88,5 +88,22 @@ ACCESS = {
     "GetOwnAccess": Contract(
         request=lambda _: pb.GetOwnAccessRequest(),
         success=lambda reply, home: reply.space == home.space and reply.permissions,
+    ),
+    "CreateSignIn": Contract(
+        request=lambda _: pb.CreateSignInRequest(),
+        success=lambda reply, _: len(reply.code) == 43,
+        caller=key_holder,
+    ),
+    "CreateSession": Contract(
+        request=lambda home: pb.CreateSessionRequest(code=home.code, session_digest="a" * 64),
+        success=lambda reply, _: reply.expire_time.seconds,
+        bad_input=(lambda home: pb.CreateSessionRequest(code=home.code), invalid("session_digest")),
+        caller=lambda _: GATEWAY,
+    ),
+    "EndSession": Contract(
+        request=lambda _: pb.EndSessionRequest(session_digest="b" * 64),
+        success=lambda reply, _: reply == pb.EndSessionResponse(),
+        bad_input=(lambda _: pb.EndSessionRequest(session_digest="x"), invalid("session_digest")),
+        caller=lambda _: GATEWAY,
     ),
 }

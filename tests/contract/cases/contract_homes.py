@@ -140,6 +140,7 @@ class Home:
     key_id: str = ""  # an API key, which came with the keys file
     deletion: bytes = b""  # what both slots sign to have the space deleted
     key_digest: str = ""  # of the space's one key
+    code: str = ""  # which opens a session of it
     executed_id: str = ""  # a proposal that took effect
     unsigned_id: str = ""  # a descriptive proposal of the fresh space
     fresh_space: str = ""  # a space of the same owner that has no genesis yet
@@ -582,7 +583,14 @@ async def _with_key(live: Live, home: Home) -> Home:
     )
     reply = await live.tell(OPERATOR, "CreateKey", request)
     digest = sha256(reply.secret.encode()).hexdigest()
-    return replace(home, key_id=reply.key.id, key_digest=digest)
+    home = replace(home, key_id=reply.key.id, key_digest=digest)
+    made = await live.tell(key_holder(home), "CreateSignIn", access_pb2.CreateSignInRequest())
+    return replace(home, code=made.code)
+
+
+def key_holder(home: Home) -> Caller:
+    """Return a member as governance knows it, by its key."""
+    return replace(member(home.space), key_id=home.key_id)
 
 
 def consent_to(home: Home, proposal: Any, slot: str, nonce: bytes) -> bytes:

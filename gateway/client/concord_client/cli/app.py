@@ -50,7 +50,7 @@ from concord_client.cli.commands.memories import (
     working,
 )
 from concord_client.cli.commands.spaces import export, import_, import_space, key, operations, space
-from concord_client.cli.commands.system import backup, demo, doctor, reconcile, reindex, up
+from concord_client.cli.commands.system import backup, demo, doctor, page, reconcile, reindex, up
 from concord_client.cli.errors import (
     BROKEN_PIPE,
     discard_output,
@@ -213,6 +213,7 @@ _COMMANDS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
     "Operation": {
         "up": up.up,
         "status": up.status,
+        "page": page.page,
         "doctor": doctor.doctor,
         "backup": backup.app,
         "mcp": mcp.app,

@@ -122,6 +122,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "key create": "key create --principal helper --kind agent --scopes read,write",
         "key list": "key list",
         "key revoke": f"key revoke {KEY_ID}",
+        "page": "page",
         "hook install": "hook install --client claude-code",
         "mcp": "mcp --profile graph",
         "mcp config": "mcp config --profile graph",

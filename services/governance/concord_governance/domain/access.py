@@ -27,6 +27,9 @@ every one, whether anything happens there or not."""
 OVERLAP_DAYS = 90
 """The most days for which a replaced key may stay valid."""
 
+MOST_SIGN_INS = 100
+"""Open codes and sessions of a key; the oldest gives way to another."""
+
 SECRET_BYTES = 32
 _SPACE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
@@ -162,6 +165,17 @@ class ApiKey:
     def permissions(self) -> frozenset[str]:
         """All that its scopes grant."""
         return permissions_of(self.scopes)
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """A one-time code, or the session that it became, by the digest of its secret. Times in µs."""
+
+    digest: str
+    key_id: str
+    is_session: bool
+    create_time: int
+    expire_time: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -329,6 +329,14 @@ class SpaceDeleted(AccessRefused):
     reason = "ERROR_REASON_SPACE_DELETED"
 
 
+class SignInInvalid(GovernanceError):
+    """The code is unknown, used or late, or its key is not valid any more."""
+
+    code = "UNAUTHENTICATED"
+    reason = "ERROR_REASON_CREDENTIAL_INVALID"
+    message = "This code opens no session: it is unknown, used, or over a minute old."
+
+
 class GenesisMissing(GovernanceError):
     """The space has no genesis: no consent counts yet."""
 

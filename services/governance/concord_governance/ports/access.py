@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from concord_governance.domain.access import ApiKey, Space
+from concord_governance.domain.access import ApiKey, SignIn, Space
 
 
 class AccessReads(Protocol):
@@ -47,9 +47,13 @@ class AccessReads(Protocol):
         """
         ...
 
+    async def sign_in(self, digest: str) -> SignIn | None:
+        """Return the code or session of a digest, also one that has expired."""
+        ...
+
 
 class AccessWrites(AccessReads, Protocol):
-    """Writes spaces and keys. None of them is ever removed."""
+    """Writes spaces and keys, none of which is ever removed, and sign-ins, which are."""
 
     async def lock_space(self, name: str) -> Space | None:
         """Return a space, and lock it with its keys until the transaction ends.
@@ -73,4 +77,20 @@ class AccessWrites(AccessReads, Protocol):
 
     async def note_uses(self, uses: Mapping[str, int]) -> None:
         """Store the last use (µs) of keys by id, but never replace a later one."""
+        ...
+
+    async def put_sign_in(self, sign_in: SignIn) -> None:
+        """Insert a code or session; its digest is new."""
+        ...
+
+    async def delete_sign_in(self, digest: str) -> None:
+        """Remove a code or session, if there is one."""
+        ...
+
+    async def delete_expired_sign_ins(self, time: int) -> None:
+        """Remove the codes and sessions of all keys that expire at a time (µs) or before."""
+        ...
+
+    async def delete_oldest_sign_ins(self, key_id: str, kept: int) -> None:
+        """Remove all codes and sessions of a key but the `kept` newest."""
         ...

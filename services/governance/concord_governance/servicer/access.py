@@ -23,6 +23,7 @@ from concord_governance.domain.entries import Actor
 from concord_governance.servicer import incoming, outgoing
 from concord_governance.usecases.api_keys import ApiKeys, KeyDraft
 from concord_governance.usecases.ledger_commands import LedgerCommands, Request
+from concord_governance.usecases.sign_ins import SignIns
 from concord_governance.usecases.spaces import Spaces
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -40,10 +41,13 @@ _OBJECTS = {
 class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(self, commands: LedgerCommands, spaces: Spaces, keys: ApiKeys) -> None:
+    def __init__(
+        self, commands: LedgerCommands, spaces: Spaces, keys: ApiKeys, sign_ins: SignIns
+    ) -> None:
         self._commands = commands
         self._spaces = spaces
         self._keys = keys
+        self._sign_ins = sign_ins
 
     async def not_permitted(self, method: str, request: Message | None) -> None:
         """Record in the log that a key without the permission tried a command, and on what."""
@@ -140,6 +144,24 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
             kind=type_pb2.PrincipalKind.Value(f"PRINCIPAL_KIND_{own.kind}"),
             permissions=sorted(own.scopes),
         )
+
+    async def CreateSignIn(
+        self, request: access_pb2.CreateSignInRequest, context: Context
+    ) -> access_pb2.CreateSignInResponse:
+        code, ends = await self._sign_ins.create(incoming.author())
+        return access_pb2.CreateSignInResponse(code=code, expire_time=outgoing.stamp(ends))
+
+    async def CreateSession(
+        self, request: access_pb2.CreateSessionRequest, context: Context
+    ) -> access_pb2.CreateSessionResponse:
+        ends = await self._sign_ins.redeem(request.code, request.session_digest)
+        return access_pb2.CreateSessionResponse(expire_time=outgoing.stamp(ends))
+
+    async def EndSession(
+        self, request: access_pb2.EndSessionRequest, context: Context
+    ) -> access_pb2.EndSessionResponse:
+        await self._sign_ins.end(request.session_digest)
+        return access_pb2.EndSessionResponse()
 
 
 def _object_of(request: Message | None) -> dict[str, str]:

@@ -22,7 +22,15 @@ from concord_governance.usecases.proposals import ProposalDraft
 def author() -> Caller:
     """Return the caller, from the credential alone."""
     who = caller()
-    return Caller(who.space, who.principal, Actor[who.kind], who.scopes, who.issuer, who.origin)
+    return Caller(
+        who.space,
+        who.principal,
+        Actor[who.kind],
+        who.scopes,
+        issuer=who.issuer,
+        origin=who.origin,
+        key_id=who.key_id,
+    )
 
 
 def request(message: Message) -> Request:

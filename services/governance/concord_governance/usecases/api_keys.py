@@ -154,8 +154,9 @@ class ApiKeys:
         return self._with_use(await self._ledger.read(SYSTEM_SPACE, look))
 
     async def resolve(self, digest: str) -> tuple[ApiKey, KeyStatus] | None:
-        """Return the key with this digest and its status, None if unknown. Counts as a use."""
-        key = await self._ledger.read(SYSTEM_SPACE, lambda tx: tx.key_of_digest(digest))
+        """Return the key with this digest, or of the session with it, and its status; None if the
+        digest is unknown. A session's key expires with it. Counts as a use."""
+        key = await self._ledger.read(SYSTEM_SPACE, lambda tx: _holder(tx, digest))
         if key is None:
             return None
         now = self._commands.clock()
@@ -254,6 +255,20 @@ async def _key_to_replace(tx: LedgerReads, space: str, draft: KeyDraft, now: int
     if old is None or old.space != space or old.status(now) is not KeyStatus.ACTIVE:
         raise KeyNotFound("there is no such active key")
     return old
+
+
+async def _holder(tx: LedgerReads, digest: str) -> ApiKey | None:
+    """Return the key of a digest, or that of the session of the digest with its end."""
+    if (key := await tx.key_of_digest(digest)) is not None:
+        return key
+    session = await tx.sign_in(digest)
+    if session is None or not session.is_session:
+        return None
+    key = await tx.key_of_id(session.key_id)
+    if key is None:
+        return None
+    ends = session.expire_time if key.expire_time is None else key.expire_time
+    return replace(key, expire_time=min(ends, session.expire_time))
 
 
 async def _new_id(tx: LedgerReads) -> str:

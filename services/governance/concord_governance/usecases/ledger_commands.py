@@ -52,6 +52,8 @@ class Caller:
     """The signer of the credential."""
     origin: str = ""
     """The origin of memories that are written with the credential; empty for services."""
+    key_id: str = ""
+    """The public id of the API key that the credential is; empty: it is none, such as a session."""
 
     def is_service(self, name: str) -> bool:
         """Return whether the caller is this service of Concord, with a token it signed itself."""

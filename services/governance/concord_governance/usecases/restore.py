@@ -38,7 +38,7 @@ class Restoring:
         digest_at: Callable[[str, int], Awaitable[str]],
         evidence: Mapping[str, Json],
     ) -> int:
-        """End the pending proposals of all spaces, and follow graph under its new epoch.
+        """End pending proposals of all spaces and all sessions, and follow graph in its new epoch.
 
         `digest_at`: the digest of a space's change in graph. Return how many proposals ended.
         """
@@ -47,6 +47,9 @@ class Restoring:
             reached = (await self._ledger.read(space, lambda tx: tx.feed_cursor())).seq
             cursor = Cursor(epoch, reached, await digest_at(space, reached))
             ended += await self._begin_again(space, cursor, evidence)
+        await self._ledger.write(
+            SYSTEM_SPACE, lambda tx: tx.delete_expired_sign_ins(_FOREVER)
+        )  # what the copy has of sessions may have ended since
         await self._ledger.scrub()
         return ended
 

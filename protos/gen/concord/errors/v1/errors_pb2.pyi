@@ -112,7 +112,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_KEY_REFUSED: _ErrorReason.ValueType  # 105
     """The key would carry more than the caller may give, or belongs to a space that is not the caller's.
     PERMISSION_DENIED. Example: an administrator of `a` who makes a key of `b`, or one of `a` with the
-    scope OPERATOR.
+    scope OPERATOR. Or a session asks what takes a key itself: CreateSignIn.
     """
     ERROR_REASON_ENROLMENT_SECRET_INVALID: _ErrorReason.ValueType  # 106
     """The enrolment secret is not this space's, or was used. PERMISSION_DENIED.
@@ -495,7 +495,7 @@ Example: ConfirmErase by another service than search.
 ERROR_REASON_KEY_REFUSED: ErrorReason.ValueType  # 105
 """The key would carry more than the caller may give, or belongs to a space that is not the caller's.
 PERMISSION_DENIED. Example: an administrator of `a` who makes a key of `b`, or one of `a` with the
-scope OPERATOR.
+scope OPERATOR. Or a session asks what takes a key itself: CreateSignIn.
 """
 ERROR_REASON_ENROLMENT_SECRET_INVALID: ErrorReason.ValueType  # 106
 """The enrolment secret is not this space's, or was used. PERMISSION_DENIED.

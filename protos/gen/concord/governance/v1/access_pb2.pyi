@@ -618,7 +618,7 @@ class GetCallerRequest(_message.Message):
 
     KEY_DIGEST_FIELD_NUMBER: _builtins.int
     key_digest: _builtins.str
-    """Hex SHA-256 of the key, in small letters."""
+    """Hex SHA-256 of the key, in small letters; or that of a session, as CreateSession got it."""
     def __init__(
         self,
         *,
@@ -669,7 +669,9 @@ class GetCallerResponse(_message.Message):
 
     @_builtins.property
     def expire_time(self) -> _timestamp_pb2.Timestamp:
-        """When it expires; absent = never. No token outlives it."""
+        """When it expires, of a session the earlier of its end and its key's; absent = never. No token outlives
+        it.
+        """
 
     def __init__(
         self,
@@ -744,3 +746,137 @@ class GetOwnAccessResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetOwnAccessResponse: _TypeAlias = GetOwnAccessResponse  # noqa: Y015
+
+@_typing.final
+class CreateSignInRequest(_message.Message):
+    """Asks for a code that opens a session of the key of this call."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateSignInRequest: _TypeAlias = CreateSignInRequest  # noqa: Y015
+
+@_typing.final
+class CreateSignInResponse(_message.Message):
+    """A code."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """43 base64url characters of 256 random bits, stored nowhere."""
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When it stops opening a session."""
+
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "expire_time", b"expire_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateSignInResponse: _TypeAlias = CreateSignInResponse  # noqa: Y015
+
+@_typing.final
+class CreateSessionRequest(_message.Message):
+    """Asks to make a code a session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    SESSION_DIGEST_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """The code."""
+    session_digest: _builtins.str
+    """Hex SHA-256 of the new session's secrets, in small letters; governance sees nothing else of them."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+        session_digest: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "session_digest", b"session_digest"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateSessionRequest: _TypeAlias = CreateSessionRequest  # noqa: Y015
+
+@_typing.final
+class CreateSessionResponse(_message.Message):
+    """The new session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When it ends by itself."""
+
+    def __init__(
+        self,
+        *,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateSessionResponse: _TypeAlias = CreateSessionResponse  # noqa: Y015
+
+@_typing.final
+class EndSessionRequest(_message.Message):
+    """Asks to end a session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_DIGEST_FIELD_NUMBER: _builtins.int
+    session_digest: _builtins.str
+    """Hex SHA-256 of the session's secrets, in small letters."""
+    def __init__(
+        self,
+        *,
+        session_digest: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["session_digest", b"session_digest"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EndSessionRequest: _TypeAlias = EndSessionRequest  # noqa: Y015
+
+@_typing.final
+class EndSessionResponse(_message.Message):
+    """The session has ended."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EndSessionResponse: _TypeAlias = EndSessionResponse  # noqa: Y015

@@ -94,6 +94,21 @@ class AccessServiceStub:
                 request_serializer=concord_dot_governance_dot_v1_dot_access__pb2.GetOwnAccessRequest.SerializeToString,
                 response_deserializer=concord_dot_governance_dot_v1_dot_access__pb2.GetOwnAccessResponse.FromString,
                 _registered_method=True)
+        self.CreateSignIn = channel.unary_unary(
+                '/concord.governance.v1.AccessService/CreateSignIn',
+                request_serializer=concord_dot_governance_dot_v1_dot_access__pb2.CreateSignInRequest.SerializeToString,
+                response_deserializer=concord_dot_governance_dot_v1_dot_access__pb2.CreateSignInResponse.FromString,
+                _registered_method=True)
+        self.CreateSession = channel.unary_unary(
+                '/concord.governance.v1.AccessService/CreateSession',
+                request_serializer=concord_dot_governance_dot_v1_dot_access__pb2.CreateSessionRequest.SerializeToString,
+                response_deserializer=concord_dot_governance_dot_v1_dot_access__pb2.CreateSessionResponse.FromString,
+                _registered_method=True)
+        self.EndSession = channel.unary_unary(
+                '/concord.governance.v1.AccessService/EndSession',
+                request_serializer=concord_dot_governance_dot_v1_dot_access__pb2.EndSessionRequest.SerializeToString,
+                response_deserializer=concord_dot_governance_dot_v1_dot_access__pb2.EndSessionResponse.FromString,
+                _registered_method=True)
 
 
 class AccessServiceServicer:
@@ -167,8 +182,8 @@ class AccessServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetCaller(self, request, context):
-        """Reads a key's principal, space and permissions. For gateways alone: no key carries this permission, a
-        gateway signs the token itself. Counts as a use of the key.
+        """Reads the principal, space and permissions of a key, or of the key of a session. For gateways alone:
+        no key carries this permission, a gateway signs the token itself. Counts as a use of the key.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -176,6 +191,32 @@ class AccessServiceServicer:
 
     def GetOwnAccess(self, request, context):
         """Reads what the key of this call stands for and may do, such as to offer only what it may call.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateSignIn(self, request, context):
+        """Creates a one-time code that opens a session of the key of this call at a gateway's page, once and
+        within 60 seconds. KEY_REFUSED when the credential is a session itself: only a key opens one. A key has
+        at most 100 open codes and sessions: the oldest gives way. Nothing of a sign-in is in the audit log.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateSession(self, request, context):
+        """Makes a code a session of its key: until 12 hours have passed, the session is ended, or the key is no
+        longer valid. CREDENTIAL_INVALID for a code that is unknown, used, late, or of a key that has ended. For
+        gateways alone.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def EndSession(self, request, context):
+        """Ends a session; one that is unknown or has ended stays so. For gateways alone. A gateway that served
+        the session refuses it within 5 seconds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -223,6 +264,21 @@ def add_AccessServiceServicer_to_server(servicer, server):
                     servicer.GetOwnAccess,
                     request_deserializer=concord_dot_governance_dot_v1_dot_access__pb2.GetOwnAccessRequest.FromString,
                     response_serializer=concord_dot_governance_dot_v1_dot_access__pb2.GetOwnAccessResponse.SerializeToString,
+            ),
+            'CreateSignIn': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateSignIn,
+                    request_deserializer=concord_dot_governance_dot_v1_dot_access__pb2.CreateSignInRequest.FromString,
+                    response_serializer=concord_dot_governance_dot_v1_dot_access__pb2.CreateSignInResponse.SerializeToString,
+            ),
+            'CreateSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateSession,
+                    request_deserializer=concord_dot_governance_dot_v1_dot_access__pb2.CreateSessionRequest.FromString,
+                    response_serializer=concord_dot_governance_dot_v1_dot_access__pb2.CreateSessionResponse.SerializeToString,
+            ),
+            'EndSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.EndSession,
+                    request_deserializer=concord_dot_governance_dot_v1_dot_access__pb2.EndSessionRequest.FromString,
+                    response_serializer=concord_dot_governance_dot_v1_dot_access__pb2.EndSessionResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -461,6 +517,87 @@ class AccessService:
             '/concord.governance.v1.AccessService/GetOwnAccess',
             concord_dot_governance_dot_v1_dot_access__pb2.GetOwnAccessRequest.SerializeToString,
             concord_dot_governance_dot_v1_dot_access__pb2.GetOwnAccessResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateSignIn(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.governance.v1.AccessService/CreateSignIn',
+            concord_dot_governance_dot_v1_dot_access__pb2.CreateSignInRequest.SerializeToString,
+            concord_dot_governance_dot_v1_dot_access__pb2.CreateSignInResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.governance.v1.AccessService/CreateSession',
+            concord_dot_governance_dot_v1_dot_access__pb2.CreateSessionRequest.SerializeToString,
+            concord_dot_governance_dot_v1_dot_access__pb2.CreateSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EndSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.governance.v1.AccessService/EndSession',
+            concord_dot_governance_dot_v1_dot_access__pb2.EndSessionRequest.SerializeToString,
+            concord_dot_governance_dot_v1_dot_access__pb2.EndSessionResponse.FromString,
             options,
             channel_credentials,
             insecure,

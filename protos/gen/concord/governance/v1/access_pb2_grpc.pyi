@@ -75,11 +75,25 @@ class AccessServiceStub:
     nothing. ITEM_NOT_FOUND for a key that the caller may not see.
     """
     GetCaller: _grpc.UnaryUnaryMultiCallable[_access_pb2.GetCallerRequest, _access_pb2.GetCallerResponse]
-    """Reads a key's principal, space and permissions. For gateways alone: no key carries this permission, a
-    gateway signs the token itself. Counts as a use of the key.
+    """Reads the principal, space and permissions of a key, or of the key of a session. For gateways alone:
+    no key carries this permission, a gateway signs the token itself. Counts as a use of the key.
     """
     GetOwnAccess: _grpc.UnaryUnaryMultiCallable[_access_pb2.GetOwnAccessRequest, _access_pb2.GetOwnAccessResponse]
     """Reads what the key of this call stands for and may do, such as to offer only what it may call."""
+    CreateSignIn: _grpc.UnaryUnaryMultiCallable[_access_pb2.CreateSignInRequest, _access_pb2.CreateSignInResponse]
+    """Creates a one-time code that opens a session of the key of this call at a gateway's page, once and
+    within 60 seconds. KEY_REFUSED when the credential is a session itself: only a key opens one. A key has
+    at most 100 open codes and sessions: the oldest gives way. Nothing of a sign-in is in the audit log.
+    """
+    CreateSession: _grpc.UnaryUnaryMultiCallable[_access_pb2.CreateSessionRequest, _access_pb2.CreateSessionResponse]
+    """Makes a code a session of its key: until 12 hours have passed, the session is ended, or the key is no
+    longer valid. CREDENTIAL_INVALID for a code that is unknown, used, late, or of a key that has ended. For
+    gateways alone.
+    """
+    EndSession: _grpc.UnaryUnaryMultiCallable[_access_pb2.EndSessionRequest, _access_pb2.EndSessionResponse]
+    """Ends a session; one that is unknown or has ended stays so. For gateways alone. A gateway that served
+    the session refuses it within 5 seconds.
+    """
 
 @_typing.type_check_only
 class AccessServiceAsyncStub(AccessServiceStub):
@@ -128,11 +142,25 @@ class AccessServiceAsyncStub(AccessServiceStub):
     nothing. ITEM_NOT_FOUND for a key that the caller may not see.
     """
     GetCaller: _aio.UnaryUnaryMultiCallable[_access_pb2.GetCallerRequest, _access_pb2.GetCallerResponse]  # type: ignore[assignment]
-    """Reads a key's principal, space and permissions. For gateways alone: no key carries this permission, a
-    gateway signs the token itself. Counts as a use of the key.
+    """Reads the principal, space and permissions of a key, or of the key of a session. For gateways alone:
+    no key carries this permission, a gateway signs the token itself. Counts as a use of the key.
     """
     GetOwnAccess: _aio.UnaryUnaryMultiCallable[_access_pb2.GetOwnAccessRequest, _access_pb2.GetOwnAccessResponse]  # type: ignore[assignment]
     """Reads what the key of this call stands for and may do, such as to offer only what it may call."""
+    CreateSignIn: _aio.UnaryUnaryMultiCallable[_access_pb2.CreateSignInRequest, _access_pb2.CreateSignInResponse]  # type: ignore[assignment]
+    """Creates a one-time code that opens a session of the key of this call at a gateway's page, once and
+    within 60 seconds. KEY_REFUSED when the credential is a session itself: only a key opens one. A key has
+    at most 100 open codes and sessions: the oldest gives way. Nothing of a sign-in is in the audit log.
+    """
+    CreateSession: _aio.UnaryUnaryMultiCallable[_access_pb2.CreateSessionRequest, _access_pb2.CreateSessionResponse]  # type: ignore[assignment]
+    """Makes a code a session of its key: until 12 hours have passed, the session is ended, or the key is no
+    longer valid. CREDENTIAL_INVALID for a code that is unknown, used, late, or of a key that has ended. For
+    gateways alone.
+    """
+    EndSession: _aio.UnaryUnaryMultiCallable[_access_pb2.EndSessionRequest, _access_pb2.EndSessionResponse]  # type: ignore[assignment]
+    """Ends a session; one that is unknown or has ended stays so. For gateways alone. A gateway that served
+    the session refuses it within 5 seconds.
+    """
 
 class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
     """Creates and deletes spaces, creates and revokes API keys. All gateways see a change without a restart.
@@ -220,8 +248,8 @@ class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _access_pb2.GetCallerRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_access_pb2.GetCallerResponse, _abc.Awaitable[_access_pb2.GetCallerResponse]]:
-        """Reads a key's principal, space and permissions. For gateways alone: no key carries this permission, a
-        gateway signs the token itself. Counts as a use of the key.
+        """Reads the principal, space and permissions of a key, or of the key of a session. For gateways alone:
+        no key carries this permission, a gateway signs the token itself. Counts as a use of the key.
         """
 
     @_abc_1.abstractmethod
@@ -231,5 +259,37 @@ class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_access_pb2.GetOwnAccessResponse, _abc.Awaitable[_access_pb2.GetOwnAccessResponse]]:
         """Reads what the key of this call stands for and may do, such as to offer only what it may call."""
+
+    @_abc_1.abstractmethod
+    def CreateSignIn(
+        self,
+        request: _access_pb2.CreateSignInRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_access_pb2.CreateSignInResponse, _abc.Awaitable[_access_pb2.CreateSignInResponse]]:
+        """Creates a one-time code that opens a session of the key of this call at a gateway's page, once and
+        within 60 seconds. KEY_REFUSED when the credential is a session itself: only a key opens one. A key has
+        at most 100 open codes and sessions: the oldest gives way. Nothing of a sign-in is in the audit log.
+        """
+
+    @_abc_1.abstractmethod
+    def CreateSession(
+        self,
+        request: _access_pb2.CreateSessionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_access_pb2.CreateSessionResponse, _abc.Awaitable[_access_pb2.CreateSessionResponse]]:
+        """Makes a code a session of its key: until 12 hours have passed, the session is ended, or the key is no
+        longer valid. CREDENTIAL_INVALID for a code that is unknown, used, late, or of a key that has ended. For
+        gateways alone.
+        """
+
+    @_abc_1.abstractmethod
+    def EndSession(
+        self,
+        request: _access_pb2.EndSessionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_access_pb2.EndSessionResponse, _abc.Awaitable[_access_pb2.EndSessionResponse]]:
+        """Ends a session; one that is unknown or has ended stays so. For gateways alone. A gateway that served
+        the session refuses it within 5 seconds.
+        """
 
 def add_AccessServiceServicer_to_server(servicer: AccessServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

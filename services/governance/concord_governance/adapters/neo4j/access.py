@@ -1,4 +1,4 @@
-"""Spaces and API keys in Neo4j: one node each, outside the lock of the transaction's space."""
+"""Spaces, keys and sign-ins in Neo4j: a node each, outside the lock of the transaction's space."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from neo4j import AsyncManagedTransaction
 
 from concord_governance.adapters.neo4j import statements
-from concord_governance.domain.access import ApiKey, Origin, Space
+from concord_governance.domain.access import ApiKey, Origin, SignIn, Space
 from concord_governance.domain.entries import Actor
 
 Row = list[Any]
@@ -59,6 +59,10 @@ class Neo4jAccessReads:
         )
         return [key for row in found if (key := _key([row])) is not None]
 
+    async def sign_in(self, digest: str) -> SignIn | None:
+        found = await self._run(statements.ACCESS_SIGN_IN, digest=digest)
+        return SignIn(**found[0][0]) if found else None
+
 
 class Neo4jAccessWrites(Neo4jAccessReads):
     """Writes spaces and keys in the ledger's transaction."""
@@ -80,6 +84,18 @@ class Neo4jAccessWrites(Neo4jAccessReads):
     async def note_uses(self, uses: Mapping[str, int]) -> None:
         rows = [[key_id, time] for key_id, time in sorted(uses.items())]
         await self._run(statements.NOTE_USES, uses=rows)
+
+    async def put_sign_in(self, sign_in: SignIn) -> None:
+        await self._run(statements.PUT_SIGN_IN, fields=asdict(sign_in))
+
+    async def delete_sign_in(self, digest: str) -> None:
+        await self._run(statements.DELETE_SIGN_IN, digest=digest)
+
+    async def delete_expired_sign_ins(self, time: int) -> None:
+        await self._run(statements.DELETE_EXPIRED_SIGN_INS, time=time)
+
+    async def delete_oldest_sign_ins(self, key_id: str, kept: int) -> None:
+        await self._run(statements.DELETE_OLDEST_SIGN_INS, key_id=key_id, kept=kept)
 
 
 def _space(found: list[Row]) -> Space | None:

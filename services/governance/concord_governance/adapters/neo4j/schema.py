@@ -10,7 +10,7 @@ from __future__ import annotations
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 4
+VERSION = 5
 STAMP = "concord-ledger"
 
 _UNIQUE = {
@@ -28,6 +28,7 @@ _UNIQUE = {
     "access_space": ("ConcordSpace", "name"),
     "access_key": ("ConcordKey", "digest"),
     "access_key_id": ("ConcordKey", "id"),
+    "access_sign_in": ("ConcordSignIn", "digest"),
 }
 _INDEXED = {
     "ledger_standing": ("ConcordProposal", "space", "status", "expire_time"),
@@ -37,6 +38,8 @@ _INDEXED = {
     "ledger_leaf_proposal": ("ConcordLeaf", "space", "proposal_id", "place"),
     "access_space_deleted": ("ConcordSpace", "delete_time"),
     "access_key_space": ("ConcordKey", "space", "create_time"),
+    "access_sign_in_key": ("ConcordSignIn", "key_id"),
+    "access_sign_in_end": ("ConcordSignIn", "expire_time"),
 }
 
 

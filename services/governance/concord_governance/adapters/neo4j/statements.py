@@ -197,6 +197,15 @@ NOTE_USES: Final = (
     "UNWIND $uses AS row MATCH (k:ConcordKey {id: row[0]})"
     " WHERE coalesce(k.last_use_time, 0) < row[1] SET k.last_use_time = row[1]"
 )
+# without the property `space`: a copy of the database leaves sign-ins out
+ACCESS_SIGN_IN: Final = "MATCH (s:ConcordSignIn {digest: $digest}) RETURN properties(s)"
+PUT_SIGN_IN: Final = "CREATE (s:ConcordSignIn) SET s = $fields"
+DELETE_SIGN_IN: Final = "MATCH (s:ConcordSignIn {digest: $digest}) DELETE s"
+DELETE_EXPIRED_SIGN_INS: Final = "MATCH (s:ConcordSignIn) WHERE s.expire_time <= $time DELETE s"
+DELETE_OLDEST_SIGN_INS: Final = (
+    "MATCH (s:ConcordSignIn {key_id: $key_id}) WITH s"
+    " ORDER BY s.create_time DESC, s.digest SKIP $kept DELETE s"
+)
 
 
 @cache

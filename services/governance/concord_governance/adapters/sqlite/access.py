@@ -1,14 +1,14 @@
-"""Spaces and API keys in SQLite: one table each, for every space of the ledger."""
+"""Spaces, API keys and sign-ins in SQLite: one table each, for every space of the ledger."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Any
 
-from concord_governance.domain.access import ApiKey, Origin, Space
+from concord_governance.domain.access import ApiKey, Origin, SignIn, Space
 from concord_governance.domain.entries import Actor
 
 _KEY = (
@@ -16,6 +16,7 @@ _KEY = (
     " revoke_time, last_use_time"
 )
 _SPACE = "name, create_time, created_by, delete_time, statement, erased"
+_SIGN_IN = "digest, key_id, is_session, create_time, expire_time"
 
 
 class SqliteAccessReads:
@@ -55,6 +56,11 @@ class SqliteAccessReads:
             " ORDER BY create_time DESC, id DESC LIMIT ?"
         )
         return self._keys(sql, space, *before, active_at, active_at, limit)
+
+    async def sign_in(self, digest: str) -> SignIn | None:
+        sql = f"SELECT {_SIGN_IN} FROM access_sign_in WHERE digest = ?"
+        found = self._rows(_SIGN_IN, sql, (digest,))
+        return SignIn(**found[0] | {"is_session": bool(found[0]["is_session"])}) if found else None
 
     def _spaces(self, sql: str, *bound: object) -> list[Space]:
         found = self._rows(_SPACE, sql, bound)
@@ -100,6 +106,24 @@ class SqliteAccessWrites(SqliteAccessReads):
             "UPDATE access_key SET last_use_time = max(coalesce(last_use_time, 0), ?) WHERE id = ?"
         )
         self._db.executemany(sql, [(time, key_id) for key_id, time in uses.items()])
+
+    async def put_sign_in(self, sign_in: SignIn) -> None:
+        self._db.execute(
+            f"INSERT INTO access_sign_in ({_SIGN_IN}) VALUES (?, ?, ?, ?, ?)", astuple(sign_in)
+        )
+
+    async def delete_sign_in(self, digest: str) -> None:
+        self._db.execute("DELETE FROM access_sign_in WHERE digest = ?", (digest,))
+
+    async def delete_expired_sign_ins(self, time: int) -> None:
+        self._db.execute("DELETE FROM access_sign_in WHERE expire_time <= ?", (time,))
+
+    async def delete_oldest_sign_ins(self, key_id: str, kept: int) -> None:
+        self._db.execute(
+            "DELETE FROM access_sign_in WHERE digest IN (SELECT digest FROM access_sign_in"
+            " WHERE key_id = ? ORDER BY create_time DESC, digest LIMIT -1 OFFSET ?)",
+            (key_id, kept),
+        )
 
     def _keep(self, table: str, key: str, values: dict[str, Any]) -> None:
         names = ", ".join(values)

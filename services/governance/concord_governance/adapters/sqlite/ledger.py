@@ -33,7 +33,9 @@ from concord_governance.ports.ledger import Clock, LedgerReads, LedgerWrites
 T = TypeVar("T")
 
 SCHEMA = Schema(
-    version=9, tables=Path(__file__).with_name("schema.sql").read_text("utf-8"), conversions={}
+    version=10,
+    tables=Path(__file__).with_name("schema.sql").read_text("utf-8"),
+    conversions={9: ""},  # it lacks the table of sign-ins
 )
 
 

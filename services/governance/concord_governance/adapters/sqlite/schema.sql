@@ -158,6 +158,17 @@ CREATE TABLE access_key (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX access_key_space ON access_key (space, create_time, id);
 
+-- One-time codes and sessions, by the SHA-256 of their secrets, until they end.
+CREATE TABLE access_sign_in (
+  digest TEXT PRIMARY KEY,
+  key_id TEXT NOT NULL,
+  is_session INTEGER NOT NULL,
+  create_time INTEGER NOT NULL,
+  expire_time INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX access_sign_in_key ON access_sign_in (key_id, create_time);
+CREATE INDEX access_sign_in_end ON access_sign_in (expire_time);
+
 CREATE TRIGGER access_space_kept BEFORE DELETE ON access_space
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER access_key_kept BEFORE DELETE ON access_key

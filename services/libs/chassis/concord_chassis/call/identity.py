@@ -56,7 +56,8 @@ class Caller:
     `issuer` is the name of the token's signer: empty for a caller without a verified token, and not
     compared. `origin` is the origin of the memories written with the credential: HUMAN, AGENT, TOOL
     or IMPORT; empty for a credential without one, such as a service's own. `reach` is what the
-    permission that let the call in says, and not compared.
+    permission that let the call in says, and not compared. `key_id` is the public id of the API key
+    that the credential is, in a gateway's tokens for governance alone.
     """
 
     space: str
@@ -66,6 +67,7 @@ class Caller:
     issuer: str = field(default="", compare=False)
     origin: str = ""
     reach: Reach = field(default=Reach.ALL, compare=False)
+    key_id: str = ""
 
 
 def caller() -> Caller:
@@ -112,6 +114,7 @@ class TokenIssuer:
             "scope": " ".join(sorted(caller.scopes)),
             "kind": caller.kind,
             **({"origin": caller.origin} if caller.origin else {}),
+            **({"key": caller.key_id} if caller.key_id else {}),
             **({"aud": sorted(audience)} if audience else {}),
             "exp": int(self._now() + ttl),
         }
@@ -313,7 +316,7 @@ def _caller_of(claims: Mapping[str, object]) -> tuple[Caller, int]:
         raise invalid_credential()
     if not principal or kind not in KINDS or not (space or kind == "SYSTEM"):
         raise invalid_credential()
-    origin = claims.get("origin", "")
-    if not isinstance(origin, str) or origin not in ORIGINS:
+    origin, key_id = claims.get("origin", ""), claims.get("key", "")
+    if not isinstance(origin, str) or origin not in ORIGINS or not isinstance(key_id, str):
         raise invalid_credential()
-    return Caller(space, principal, frozenset(scope.split()), kind, issuer, origin), expiry
+    return Caller(space, principal, frozenset(scope.split()), kind, issuer, origin, key_id), expiry

@@ -1,0 +1,162 @@
+/** What all views show alike: times, links, badges, words, refusals. Everything stored is text. */
+
+import { html, nothing } from "./vendor/lit-html/lit-html.js";
+import { Refused } from "./calls.js";
+import { href } from "./state.js";
+
+export { html, nothing };
+
+const SPANS = /** @type {const} */ ([["year", 31_557_600], ["month", 2_629_800], ["day", 86_400], ["hour", 3600], ["minute", 60]]);
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+/** A time as people say it; the exact one on hover.
+ * @param {string | undefined} stamp RFC 3339 */
+export function time(stamp) {
+  if (!stamp) return nothing;
+  const date = new Date(stamp);
+  if (Number.isNaN(date.getTime())) return stamp;
+  const seconds = (date.getTime() - Date.now()) / 1000;
+  const [unit, size] = SPANS.find(([, each]) => Math.abs(seconds) >= each) ?? [null, 1];
+  const said = unit ? relative.format(Math.round(seconds / size), unit) : "just now";
+  return html`<time datetime=${stamp} title=${stamp}>${said}</time>`;
+}
+
+/** The day of a time; the exact one on hover. @param {string | undefined} stamp */
+export const day = (stamp) => (stamp ? html`<time datetime=${stamp} title=${stamp}>${stamp.slice(0, 10)}</time>` : nothing);
+
+/** A value of an enumeration in words: "MEMORY_KIND_FACT" of "MEMORY_KIND" is "fact".
+ * @param {string | undefined} value @param {string} [prefix] */
+export function word(value, prefix = "") {
+  if (!value || value.endsWith("_UNSPECIFIED")) return "";
+  return value.replace(`${prefix}_`, "").replaceAll("_", " ").toLowerCase();
+}
+
+/** Stored words, as they are; long ones can be opened. @param {string | undefined} text @param {boolean} [whole] */
+export function words(text, whole = false) {
+  if (!text) return nothing;
+  if (whole || (text.length < 500 && text.split("\n").length < 7)) return html`<p class="words" dir="auto">${text}</p>`;
+  const open = (/** @type {Event} */ event) => {
+    const button = /** @type {HTMLElement} */ (event.currentTarget);
+    const cut = button.previousElementSibling?.classList.toggle("cut");
+    button.textContent = cut ? `Show all ${text.length.toLocaleString()} characters` : "Show less";
+  };
+  return html`<p class="words cut" dir="auto">${text}</p>
+    <button class="small bare" @click=${open}>Show all ${text.length.toLocaleString()} characters</button>`;
+}
+
+/** A link to a memory, an edge or a node. @param {string | undefined} id @param {string} [kind] @param {string} [name] */
+export function item(id, kind = "ITEM_KIND_MEMORY", name) {
+  if (!id) return name ? html`<bdi>${name}</bdi>` : nothing;
+  const view = kind === "ITEM_KIND_MEMORY" ? "memory" : "graph";
+  return html`<a href=${href(view, id)}><bdi>${name || id}</bdi></a>`;
+}
+
+/** @param {string} text @param {"" | "good" | "warn" | "bad" | "dashed"} [tone] @param {string} [title] */
+export const badge = (text, tone = "", title = "") =>
+  text ? html`<span class="badge ${tone}" title=${title || nothing}>${text}</span>` : nothing;
+
+const HEALTH = /** @type {Record<string, "good" | "warn" | "bad" | "">} */ ({ "at risk": "bad", stale: "warn", orphan: "warn", healthy: "good" });
+/** @param {{status?: string, reasons?: string[]} | undefined} health */
+export function healthBadge(health) {
+  const said = word(health?.status, "HEALTH_STATUS");
+  return badge(said, HEALTH[said] ?? "", (health?.reasons ?? []).join("; "));
+}
+
+const BANDS = /** @type {Record<string, "good" | "warn" | "bad" | "">} */ ({ high: "good", medium: "warn", low: "bad" });
+/** @param {string | undefined} band */
+export const bandBadge = (band) => badge(word(band, "CONFIDENCE_BAND"), BANDS[word(band, "CONFIDENCE_BAND")] ?? "");
+
+/** What a call refused, with the contract's remedy. @param {unknown} error */
+export function refusal(error) {
+  if (!error) return nothing;
+  if (!(error instanceof Refused)) return html`<div class="error" role="alert">This page failed: ${String(error)}</div>`;
+  return html`<div class="error" role="alert">
+    <p class="words">${error.message}</p>
+    ${error.violations.length > 0 ? html`<ul>${error.violations.map((/** @type {any} */ each) => html`<li><code>${each.field}</code> ${each.description}</li>`)}</ul>` : nothing}
+    ${error.reason ? html`<p class="quiet mono">${error.reason}</p>` : nothing}
+  </div>`;
+}
+
+/** Nothing is there: what to do next. @param {unknown} said */
+export const empty = (said) => html`<div class="empty">${said}</div>`;
+
+/** Buttons that put an item on the clipboard. @param {string} command @param {unknown} json */
+export function copies(command, json) {
+  const copy = (/** @type {string} */ text) => async (/** @type {Event} */ event) => {
+    const button = /** @type {HTMLElement} */ (event.currentTarget);
+    await navigator.clipboard.writeText(text);
+    announce(`${button.textContent?.replace("Copy", "Copied")}.`);
+  };
+  return html`<button class="small" title=${command} @click=${copy(command)}>Copy CLI command</button>
+    <button class="small" @click=${copy(JSON.stringify(json, null, 2))}>Copy as JSON</button>`;
+}
+
+/** An argument of a command line. @param {string} text */
+export const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);
+
+/** Says something once, to eyes and to screen readers. @param {string} text */
+export function announce(text) {
+  const said = document.querySelector(".said");
+  if (!said) return;
+  said.textContent = text;
+  clearTimeout(announce.timer);
+  announce.timer = setTimeout(() => (said.textContent = ""), 6000);
+}
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+announce.timer = undefined;
+
+/** Asks in a dialog; the answer is the form's fields, or null. No button is the default one.
+ * @param {{title: string, text?: unknown, fields?: {name: string, label: string, type?: string, value?: string, required?: boolean}[], yes: string, bad?: boolean}} asked
+ * @param {(template: unknown, at: HTMLElement) => void} render
+ * @returns {Promise<Record<string, string> | null>} */
+export function ask({ title, text, fields = [], yes }, render) {
+  const dialog = document.createElement("dialog");
+  dialog.setAttribute("aria-label", title);
+  document.body.append(dialog);
+  return new Promise((answer) => {
+    const submit = (/** @type {SubmitEvent} */ event) => {
+      event.preventDefault();
+      const said = Object.fromEntries(new FormData(/** @type {HTMLFormElement} */ (event.target)).entries());
+      dialog.close();
+      answer(/** @type {Record<string, string>} */ (said));
+    };
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      answer(null);
+    });
+    render(
+      html`<h2>${title}</h2>
+        ${text ?? nothing}
+        <form class="stack" @submit=${submit}>
+          ${fields.map((each) => html`<label>${each.label}
+            ${each.type === "textarea"
+              ? html`<textarea name=${each.name} ?required=${each.required} .value=${each.value ?? ""}></textarea>`
+              : html`<input name=${each.name} type=${each.type ?? "text"} ?required=${each.required} .value=${each.value ?? ""}>`}
+          </label>`)}
+          <div class="row"><button type="submit">${yes}</button><button type="button" @click=${() => dialog.close()}>Leave it</button></div>
+        </form>`,
+      dialog,
+    );
+    dialog.showModal();
+  });
+}
+
+/** Two texts with their differences marked, word by word. @param {string} before @param {string} after */
+export function difference(before, after) {
+  const old = before.split(/(\s+)/).slice(0, 2000);
+  const now = after.split(/(\s+)/).slice(0, 2000);
+  const longest = Array.from({ length: old.length + 1 }, () => new Uint16Array(now.length + 1));
+  for (let i = old.length - 1; i >= 0; i--)
+    for (let j = now.length - 1; j >= 0; j--)
+      longest[i][j] = old[i] === now[j] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
+  const shown = [];
+  for (let i = 0, j = 0; i < old.length || j < now.length;) {
+    if (i < old.length && j < now.length && old[i] === now[j]) {
+      shown.push(old[i]);
+      i++;
+      j++;
+    } else if (j >= now.length || (i < old.length && longest[i + 1][j] >= longest[i][j + 1])) shown.push(html`<del>${old[i++]}</del>`);
+    else shown.push(html`<ins>${now[j++]}</ins>`);
+  }
+  return html`<p class="words" dir="auto">${shown}</p>`;
+}

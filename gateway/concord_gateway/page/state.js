@@ -1,0 +1,63 @@
+/** What is shown, in the address: `#/VIEW/ID?name=value`. It can be shared, and "back" works. */
+
+/** @typedef {{view: string, id: string, params: URLSearchParams}} Place */
+
+/** @returns {Place} */
+export function place() {
+  const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const [view, ...id] = path.split("/");
+  return { view: view || "today", id: decoded(id.join("/")), params: new URLSearchParams(query) };
+}
+
+/** @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const TIMES = ["held", "known"];
+
+/** The address of a view; the times that are looked at stay.
+ * @param {string} view @param {string} [id] @param {Record<string, string | undefined>} [params] */
+export function href(view, id = "", params = {}) {
+  const query = new URLSearchParams();
+  for (const name of TIMES) {
+    const kept = place().params.get(name);
+    if (kept && !(name in params)) query.set(name, kept);
+  }
+  for (const [name, value] of Object.entries(params)) if (value) query.set(name, value);
+  const path = id ? `${view}/${encodeURIComponent(id)}` : view;
+  return `#/${path}${query.size ? `?${query}` : ""}`;
+}
+
+/** Goes to this view with some filters changed; empty ones are taken out.
+ * @param {Record<string, string | undefined>} changes @param {{replace?: boolean}} [how] */
+export function go(changes, { replace = false } = {}) {
+  const { view, id, params } = place();
+  for (const [name, value] of Object.entries(changes)) {
+    if (value) params.set(name, value);
+    else params.delete(name);
+  }
+  const path = id ? `${view}/${encodeURIComponent(id)}` : view;
+  const to = `#/${path}${params.size ? `?${params}` : ""}`;
+  if (replace) {
+    history.replaceState(null, "", to);
+    dispatchEvent(new HashChangeEvent("hashchange"));
+  } else location.hash = to;
+}
+
+/** The times that reads are asked for; absent: now.
+ * @returns {{asOf?: {validTime?: string, recordTime?: string}}} */
+export function asOf() {
+  const { params } = place();
+  const [held, known] = TIMES.map((name) => params.get(name));
+  if (!held && !known) return {};
+  const instant = (/** @type {string} */ day) => new Date(day).toISOString();
+  return { asOf: { ...(held && { validTime: instant(held) }), ...(known && { recordTime: instant(known) }) } };
+}
+
+/** Whether a past is looked at, where nothing can be changed. */
+export const inThePast = () => Boolean(asOf().asOf);

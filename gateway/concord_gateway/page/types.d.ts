@@ -1,0 +1,4 @@
+declare module "*/permissions.js" {
+  const permissions: Record<string, string>;
+  export default permissions;
+}

@@ -1,0 +1,185 @@
+/** Proposals: what will change, the exact bytes, and both decisions side by side. */
+
+import { mayCall, mayChange, own } from "../access.js";
+import { call, change } from "../calls.js";
+import { setKeys } from "../keys.js";
+import { bytes } from "../merkle.js";
+import { announce, ask, badge, copies, difference, empty, html, item, nothing, refusal, time, word, words } from "../parts.js";
+import { base64url, consent, keyOf, keyProof, newKey, publicKey, rejection, revisionOf, signed } from "../signing.js";
+import { render } from "../vendor/lit-html/lit-html.js";
+import { go, href } from "../state.js";
+
+const STATUSES = ["PENDING", "PENDING_REVIEW", "APPROVED", "EXECUTED", "REJECTED", "WITHDRAWN", "EXPIRED", "FAILED", "UNDONE"];
+const SERVICE = "governance.ProposalService";
+
+/** @param {import("./view.js").Opened} opened */
+export const open = (opened) => (opened.id ? one(opened) : list(opened));
+
+/** @param {import("./view.js").Opened} opened */
+function list({ params, signal, update }) {
+  /** @type {any} */
+  let got = null;
+  /** @type {unknown} */
+  let failed = null;
+  const status = params.get("status") ?? "";
+
+  async function load(pageToken = "") {
+    try {
+      const next = await call(`${SERVICE}/ListProposals`, { pageSize: 50, pageToken, withSummaries: true, ...(status && { statuses: [`PROPOSAL_STATUS_${status}`] }) }, signal);
+      got = pageToken ? { ...next, proposals: [...got.proposals, ...(next.proposals ?? [])] } : next;
+    } catch (error) {
+      failed = error;
+    }
+    update();
+  }
+
+  return {
+    load: () => load(),
+    draw: () => html`<h1>Proposals</h1>
+      <div class="row"><label>Status <select @change=${(/** @type {Event} */ event) => go({ status: /** @type {HTMLSelectElement} */ (event.target).value })}><option value="">any</option>
+        ${STATUSES.map((each) => html`<option value=${each} ?selected=${each === status}>${word(each)}</option>`)}</select></label></div>
+      ${refusal(failed)}
+      ${!got ? nothing : (got.proposals ?? []).length === 0 ? empty(html`No proposal is here. What is constitutive changes by a proposal: <code>concord propose</code>.`)
+        : html`<table class="folds"><thead><tr><th>Proposal</th><th>What changes</th><th>By</th><th>Status</th><th>Ends</th></tr></thead><tbody>
+        ${got.proposals.map((/** @type {any} */ each) => html`<tr data-row><td class="short"><a href=${href("proposals", each.id)}>${each.number} ${word(each.kind, "PROPOSAL_KIND")}</a></td><td data-name="Changes">${words(each.summary)}</td>
+          <td data-name="By"><bdi>${each.proposer}</bdi></td><td data-name="Status">${badge(word(each.status, "PROPOSAL_STATUS"))}</td><td data-name="Ends">${time(each.expireTime)}</td></tr>`)}</tbody></table>`}
+      ${got?.nextPageToken ? html`<button @click=${() => load(got.nextPageToken)}>More</button>` : nothing}`,
+  };
+}
+
+/** @param {import("./view.js").Opened} opened */
+function one({ id, signal, update }) {
+  /** @type {any} */
+  let proposal = null;
+  /** @type {{text: string, digest: string} | null} */
+  let shown = null;
+  /** @type {any} */
+  let signer = { slot: "", principal: "", pair: null, counts: false };
+  /** @type {unknown} */
+  let failed = null;
+  /** @type {string | null} */
+  let changedFrom = null;
+
+  async function load() {
+    try {
+      const reply = await call(`${SERVICE}/GetProposal`, { id }, signal);
+      const next = reply.proposal ?? null;
+      const read = next && (await revisionOf(next));
+      if (shown && read && read.digest !== shown.digest) changedFrom = shown.text;
+      [proposal, shown] = [next, read];
+      signer = await signerOf();
+    } catch (error) {
+      failed = error;
+    }
+    update();
+  }
+
+  /** @param {() => Promise<any>} act @param {string} did */
+  const doing = async (act, did) => {
+    try {
+      failed = null;
+      await act();
+      announce(did);
+    } catch (error) {
+      failed = error;
+    }
+    await load();
+  };
+
+  /** Signs what is on the screen; if the proposal changed meanwhile, it is shown anew instead. */
+  const unchanged = async () => {
+    const { proposal: now } = await call(`${SERVICE}/GetProposal`, { id });
+    if (now.digest === shown?.digest) return true;
+    await load();
+    announce("The proposal changed while it was open. Read the difference first.");
+    return false;
+  };
+
+  const act = {
+    approve: async () => {
+      if (!shown || !(await unchanged())) return;
+      const statement = await consent(shown, signer.slot, signer.principal);
+      await doing(async () => change(`${SERVICE}/ApproveProposal`, { proposalId: id, consent: await signed(signer.pair, "consent", statement) }), "Signed.");
+    },
+    reject: async () => {
+      const said = await ask({ title: "Reject this proposal", fields: [{ name: "reason", label: "Why", type: "textarea", required: true }], yes: "Reject" }, render);
+      if (!said || !shown || !(await unchanged())) return;
+      const statement = rejection(shown, signer.slot, signer.principal, said.reason);
+      await doing(async () => change(`${SERVICE}/RejectProposal`, { proposalId: id, rejection: await signed(signer.pair, "rejection", statement) }), "Rejected.");
+    },
+    paste: async (/** @type {"approve" | "reject"} */ which) => {
+      const said = await ask({ title: `Paste a signed ${which === "approve" ? "consent" : "rejection"}`, text: html`<p>The DSSE envelope, as JSON, of a statement that SIGNING.md describes.</p>`,
+        fields: [{ name: "envelope", label: "Envelope", type: "textarea", required: true }], yes: "Send it" }, render);
+      if (!said) return;
+      const envelope = btoa(String.fromCharCode(...new TextEncoder().encode(said.envelope)));
+      await doing(() => which === "approve" ? change(`${SERVICE}/ApproveProposal`, { proposalId: id, consent: envelope }) : change(`${SERVICE}/RejectProposal`, { proposalId: id, rejection: envelope }), "Sent.");
+    },
+    withdraw: () => doing(() => change(`${SERVICE}/WithdrawProposal`, { proposalId: id }), "Withdrawn."),
+    undo: () => doing(async () => {
+      const { proposal: made } = await change(`${SERVICE}/UndoModification`, { proposalId: id });
+      location.hash = href("proposals", made.id);
+    }, "The undo is proposed; it takes the same consents."),
+    enrol: async () => {
+      const said = await ask({ title: `Let this browser sign for ${signer.principal}`, yes: "Propose it",
+        text: html`<p>A key is made that cannot leave this browser. A proposal then puts it <strong>in the place of</strong> the key that ${signer.principal} signs with today; both principals consent to it with their present keys. Until then nothing changes; afterwards the former key signs nothing more.</p>` }, render);
+      if (!said) return;
+      await doing(async () => {
+        const pair = (await keyOf(own.space, signer.principal)) ?? (await newKey(own.space, signer.principal));
+        const { proposal: made } = await change(`${SERVICE}/CreateProposal`, { action: { changeKey: { requestId: crypto.randomUUID(), proof: await keyProof(pair, own.space, signer.slot, signer.principal) } }, trigger: "PROPOSAL_TRIGGER_MANUAL" });
+        location.hash = href("proposals", made.id);
+      }, "Proposed.");
+    },
+  };
+
+  setKeys([{ key: "b", does: "show the exact bytes", act: () => document.querySelector("details.bytes")?.toggleAttribute("open") }]);
+  return {
+    load,
+    draw: () => html`<p><a href=${href("proposals")}>Proposals</a></p>${refusal(failed)}
+      ${!proposal || !shown ? (failed ? nothing : html`<p class="quiet">Loading…</p>`) : whole(proposal, JSON.parse(shown.text), shown, changedFrom, signer, act)}`,
+  };
+}
+
+/** Whose slot the signed-in key may sign for, and whether this browser's key is the one that counts there. */
+async function signerOf() {
+  const { slots = [] } = mayCall("governance.PrincipalService/GetPrincipals") ? await call("governance.PrincipalService/GetPrincipals") : {};
+  const mine = slots.find((/** @type {any} */ each) => each.principal === own.principal)
+    ?? slots.find((/** @type {any} */ each) => word(each.slot, "SLOT") === word(own.kind, "PRINCIPAL_KIND"));
+  const pair = mine ? await keyOf(own.space, mine.principal) : null;
+  const counts = Boolean(pair && base64url(await publicKey(pair)) === base64url(bytes(mine.publicKey)));
+  return { slot: word(mine?.slot, "SLOT").toUpperCase(), principal: mine?.principal ?? "", pair, counts };
+}
+
+/** @param {any} proposal @param {any} said what the signed bytes say @param {{text: string, digest: string}} shown @param {string | null} changedFrom @param {any} signer @param {any} act */
+function whole(proposal, said, shown, changedFrom, signer, act) {
+  const framing = said.framing ?? {};
+  const parts = /** @type {const} */ ([["detected", "What was found"], ["affected", "What is affected"], ["if_approved", "If it is approved"], ["if_rejected", "If it is rejected"]]);
+  return html`<h1>Proposal ${proposal.number}: ${word(proposal.kind, "PROPOSAL_KIND")}</h1>
+    <div class="meta">${badge(word(proposal.status, "PROPOSAL_STATUS"))} ${badge(word(proposal.approvalLevel, "APPROVAL_LEVEL") === "bilateral" ? "takes both" : "takes the agent")} ${proposal.irreversible ? badge("cannot be undone", "bad") : nothing}
+      <span>revision ${proposal.revision}, by <bdi>${proposal.proposer}</bdi>, ${time(proposal.createTime)}</span> <span>ends ${time(proposal.expireTime)}</span></div>
+    ${changedFrom ? html`<section class="error" role="alert"><p>It changed while it was open. The difference of the two bytes:</p>${difference(changedFrom.slice(0, 6000), shown.text.slice(0, 6000))}</section>` : nothing}
+    ${parts.map(([name, title]) => framing[name] ? html`<h3>${title}</h3>${words(framing[name])}` : nothing)}
+    <h2>What will change</h2>
+    ${said.affected.length === 0 ? html`<p class="quiet">No item that exists: something is added.</p>` : said.affected.map((/** @type {any} */ each) => html`<article class="card"><div class="meta">${item(each.id)} ${each.needs_consent ? badge("needs both", "warn") : nothing} ${each.pinned ? badge("depends on a consent", "warn") : nothing}</div>
+      ${each.statement_after === undefined ? words(each.statement) : difference(each.statement ?? "", each.statement_after)}</article>`)}
+    ${Number(said.cascaded_count) ? html`<p>It cascades to ${said.cascaded_count} other items.</p>` : nothing}
+    <details class="bytes"><summary>The exact bytes that are signed (b): SHA-256 <span class="mono">${shown.digest}</span></summary><pre>${shown.text}</pre></details>
+    ${(proposal.consents ?? []).length ? html`<h2>Consents</h2><ul>${proposal.consents.map((/** @type {any} */ each) => html`<li>${word(each.slot, "SLOT")}: <bdi>${each.principal}</bdi>, ${time(each.receiveTime)} ${each.revoked ? badge("revoked", "bad") : nothing}</li>`)}</ul>` : nothing}
+    ${proposal.resolution ? html`<p>${word(proposal.status, "PROPOSAL_STATUS")}: <q>${proposal.resolution}</q>, ${(proposal.resolvedBy ?? []).join(", ")} ${time(proposal.resolveTime)}</p>` : nothing}
+    ${decisions(proposal, signer, act)}
+    ${said.note ? html`<h3>The proposer's note</h3><blockquote>${words(said.note)}</blockquote>` : nothing}`;
+}
+
+/** @param {any} proposal @param {any} signer @param {any} act */
+function decisions(proposal, signer, act) {
+  const pending = proposal.status === "PROPOSAL_STATUS_PENDING";
+  if (proposal.status === "PROPOSAL_STATUS_EXECUTED" && proposal.undoUntil && !proposal.undoneBy && mayChange(`${SERVICE}/UndoModification`))
+    return html`<div class="row"><button @click=${act.undo}>Propose its undo</button><span class="quiet">possible until ${time(proposal.undoUntil)}</span></div>`;
+  if (!pending) return html`<div class="row">${copies(`concord review ${proposal.number}`, proposal)}</div>`;
+  const may = mayChange(`${SERVICE}/ApproveProposal`);
+  const slot = signer.slot.toLowerCase();
+  return html`<h2>Your decision</h2>
+    ${may && signer.counts ? html`<p>Both are signed with this browser's key, as ${slot} <bdi>${signer.principal}</bdi>.</p><div class="row"><button @click=${act.approve}>Approve</button><button @click=${act.reject}>Reject…</button></div>` : nothing}
+    ${may && !signer.counts ? html`<p>This browser's key signs nothing here${signer.slot ? html`: sign with <code>concord approve ${proposal.number} --as ${slot}</code>, or <button class="small" @click=${act.enrol}>let this browser sign…</button>` : ": you have no slot in this space"}</p>
+      <div class="row"><button @click=${() => act.paste("approve")}>Paste a consent…</button><button @click=${() => act.paste("reject")}>Paste a rejection…</button></div>` : nothing}
+    <div class="row">${proposal.proposer === own.principal && mayChange(`${SERVICE}/WithdrawProposal`) ? html`<button @click=${act.withdraw}>Withdraw</button>` : nothing} ${copies(`concord review ${proposal.number}`, proposal)}</div>`;
+}

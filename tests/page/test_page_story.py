@@ -1,0 +1,101 @@
+"""A person's day on the page, in a real browser, against the embedded system."""
+
+import re
+
+import pytest
+from concord_testing.command_line import CommandLine
+from concord_testing.up_process import Spawned
+from playwright.sync_api import Page, expect
+from two_signers import approved, proposal
+
+from tests.page.conftest import SignIn, view
+
+
+@pytest.mark.slow
+def test_the_story(sign_in: SignIn, running: Spawned, concord: CommandLine) -> None:
+    """W5 V3: add, supersede, search, a conflict found and settled, a proposal that the agent signs at
+    its command line and the person in the browser, executed, its audit proof checked, undone."""
+    page = sign_in()
+    page.on("dialog", lambda dialog: dialog.dismiss())
+
+    _add(page, running, "The archive stands in Hamburg.")
+    old = page.locator("article a[href^='#/memory/']").first.inner_text()
+    view(page, running, f"memory/{old}")
+    page.get_by_role("button", name="Correct").click()
+    page.get_by_label("What holds now").fill("The archive stands in Bremen.")
+    page.get_by_role("dialog").get_by_role("button", name="Correct").click()
+    page.get_by_role("heading", name="Lineage").wait_for()
+
+    view(page, running, "memories?q=where does the archive stand")
+    first = page.locator("article[data-row]").first
+    expect(first).to_contain_text("The archive stands in Bremen.", timeout=20_000)
+    expect(first).not_to_contain_text("Hamburg")
+
+    _settle_a_conflict(page, running, concord)
+    number = _sign_in_the_browser(page, running, concord)
+    _undo(page, running, concord, number)
+
+
+def _add(page: Page, running: Spawned, text: str) -> None:
+    view(page, running, "memories?add=1")
+    page.get_by_label("What is to be remembered").fill(text)
+    page.get_by_role("button", name="Remember").click()
+    page.get_by_text("Remembered").wait_for()
+    expect(page.locator("article[data-row]").first).to_contain_text(text)
+
+
+def _settle_a_conflict(page: Page, running: Spawned, concord: CommandLine) -> None:
+    concord.done("add", "The gate closes at eight.", "--id", "gate-8", "--fact", "gate|CLOSES_AT|8")
+    concord.done("add", "The gate closes at nine.", "--id", "gate-9")
+    concord.done("link", "memory:gate-8", "CONTRADICTS", "memory:gate-9")
+    view(page, running, "conflicts")
+    card = page.locator("article").filter(has_text="The gate closes at eight.")
+    card.get_by_role("button", name="Dismiss", exact=True).click()
+    page.get_by_text("Dismissed. Press u to undo it.").wait_for()
+    expect(card).to_have_count(0)
+    page.keyboard.press("u")
+    page.get_by_text("Reopened.").wait_for()
+    expect(card).to_have_count(1)
+    card.get_by_role("button", name="Exception").click()
+    page.get_by_label("Why, or in which context both hold").fill("Summer and winter")
+    page.get_by_role("button", name="Keep both").click()
+    page.get_by_text("Kept as an exception.").wait_for()
+
+
+def _sign_in_the_browser(page: Page, running: Spawned, concord: CommandLine) -> int:
+    """Makes the browser the person's signer, then decides about a change with its key."""
+    made = proposal(concord, "propose", "add", "I say when I am not sure.", "--constitutive")
+    view(page, running, f"proposals/{made.id}")
+    page.get_by_role("button", name="let this browser sign").click()
+    page.get_by_role("button", name="Propose it").click()
+    page.get_by_role("heading", name="change key").wait_for()
+    key = int(re.findall(r"Proposal (\d+)", page.locator("h1").inner_text())[0])
+    approved(concord, key, "agent")
+    approved(concord, key, "human")
+
+    approved(concord, made.number, "agent")
+    view(page, running, f"proposals/{made.id}")
+    expect(page.get_by_role("button", name="Approve")).to_be_visible()
+    page.keyboard.press("b")
+    shown = page.locator("details.bytes pre")
+    expect(shown).to_contain_text("I say when I am not sure.")
+    page.get_by_role("button", name="Approve").click()
+    expect(page.locator("main .badge").first).to_have_text("executed")
+
+    view(page, running, "audit?action=SMF_EXECUTE")
+    expect(page.get_by_role("status").first).to_contain_text("verified")
+    page.get_by_role("button", name="Check").first.click()
+    expect(page.locator("td .badge.good")).to_have_text("holds")
+    return made.number
+
+
+def _undo(page: Page, running: Spawned, concord: CommandLine, number: int) -> None:
+    view(page, running, "proposals?status=EXECUTED")
+    page.get_by_role("link", name=re.compile(f"^{number} ")).click()
+    page.get_by_role("button", name="Propose its undo").click()
+    page.get_by_role("heading", name=re.compile("undo")).wait_for()
+    undo = int(re.findall(r"Proposal (\d+)", page.locator("h1").inner_text())[0])
+    approved(concord, undo, "agent")
+    page.reload()
+    page.get_by_role("button", name="Approve").click()
+    expect(page.locator("main .badge").first).to_have_text("executed")
