@@ -1,5 +1,6 @@
 import base64
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,31 @@ def test_a_token_ends_no_later_than_its_key() -> None:
     now[0] += 1
     with pytest.raises(Failure, match="expired"):
         verifier.verify(value.removeprefix("Bearer "))
+
+
+@pytest.mark.parametrize(
+    ("audience", "is_session", "named"),
+    [
+        (("governance",), False, "w"),
+        (("governance",), True, ""),
+        (("dissonance", "governance", "graph", "search"), False, ""),
+        (("graph",), False, ""),
+        ((), False, ""),
+    ],
+)
+def test_governance_alone_learns_which_key_calls(
+    audience: tuple[str, ...], is_session: bool, named: str
+) -> None:
+    """W5: with that it opens sessions of the key: no service that forwards a token may, and no
+    session may open another one."""
+    signer = TokenIssuer(Ed25519PrivateKey.generate(), "gateway")
+    tokens, verifier = Tokens(signer, 300), TokenVerifier({"gateway": signer.public_key})
+    of_key = tokens.authorization(ApiKey("w", WRITER), audience)
+
+    value = tokens.authorization(ApiKey("w", WRITER, is_session=is_session), audience)
+
+    assert verifier.verify(value.removeprefix("Bearer ")) == replace(WRITER, key_id=named)
+    assert (value == of_key) != is_session
 
 
 def test_tokens_of_many_keys_do_not_fill_the_memory() -> None:

@@ -5,17 +5,25 @@ import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
+import chosen_store
+import grpc
 import pytest
 import pytest_asyncio
-from access_world import ADMIN, OPERATING, READ, WRITE, AccessClient
-from concord_chassis.call.identity import TokenIssuer
+from access_world import ADMIN, OPERATING, READ, STATUS, WRITE, AccessClient, caller_of, holder
+from concord.governance.v1 import access_pb2, access_pb2_grpc
+from concord_chassis.call.failure import from_rpc_error
+from concord_chassis.call.identity import Caller, TokenIssuer
 from concord_gateway import callers
+from concord_governance.backup import SYSTEM_SPACE, restoring
+from concord_governance.bootstrap import opened
+from concord_governance.domain.access import Scope, SignIn
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from google.protobuf.timestamp_pb2 import Timestamp
-from governed_world import HOUR, SECOND, Keys, world
+from governed_world import HOUR, SECOND, Clock, Keys, world
 from sign_in_world import (
     ACCESS,
     EXPIRED,
@@ -313,3 +321,51 @@ async def test_a_gateway_without_the_page_has_no_sessions(doors: Doors, tmp_path
         found = await plain.call("GetOwnAccess", session.headers | at(session))
         assert outcome(found) == INVALID
     assert await doors.one.who(session) == OPENED
+
+
+async def test_governance_believes_no_key_that_is_not_the_callers(doors: Doors) -> None:
+    """W5 A token may outlive its key by minutes: a code of it, or of another principal's, is none;
+    nor is a code a session, or a session a code."""
+    made, other = await doors.key(), await doors.key(principal="critic")
+
+    async def tried(who: Caller) -> str:
+        stub = access_pb2_grpc.AccessServiceStub(doors.live.governance.channel(who))
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await stub.CreateSignIn(access_pb2.CreateSignInRequest())
+        return from_rpc_error(refused.value).reason
+
+    planner = holder("team", "planner", Scope.READ)
+    assert await tried(planner) == "ERROR_REASON_KEY_REFUSED"
+    for key_id in (other.key.id, "0" * 12):
+        assert await tried(replace(planner, key_id=key_id)) == "ERROR_REASON_CREDENTIAL_INVALID"
+    elsewhere = replace(planner, space="other", key_id=made.key.id)
+    assert await tried(elsewhere) == "ERROR_REASON_CREDENTIAL_INVALID"
+    code = await doors.one.code(made.secret)
+    unspent = await caller_of(doors.live, code)
+    assert unspent.status == STATUS.KEY_STATUS_NOT_FOUND
+    session = await doors.one.sign_in(made.secret)
+    halves = f"{session.cookie}.{session.secret}"
+    assert (await caller_of(doors.live, halves)).key_id == made.key.id
+    assert outcome(await doors.one.post({"code": halves})) == INVALID
+    await doors.ops.revoke(made.key)
+    revoked = replace(planner, key_id=made.key.id)
+    assert await tried(revoked) == "ERROR_REASON_CREDENTIAL_INVALID"
+
+
+async def test_a_restored_ledger_has_no_sessions(tmp_path: Path) -> None:
+    """W5 What a copy has of sessions may have been ended since."""
+    store, clock = chosen_store.LEDGER.of(tmp_path / "ledger.db"), Clock()
+    made = SignIn("a" * 64, "b" * 12, True, clock.now, clock.now + HOUR)
+    ledger = await opened(store, clock)
+    await ledger.write(SYSTEM_SPACE, lambda tx: tx.put_sign_in(made))
+    await ledger.close()
+
+    async def digest_at(_space: str, _seq: int) -> str:
+        return ""
+
+    async with restoring(store, clock) as restored:
+        await restored.begin_again("again", digest_at, {})
+
+    ledger = await opened(store, clock)
+    assert await ledger.read(SYSTEM_SPACE, lambda tx: tx.sign_in(made.digest)) is None
+    await ledger.close()

@@ -15,10 +15,11 @@ from concord_governance.domain.errors import KeyRefused, SignInInvalid
 from concord_governance.ports.ledger import LedgerReads, LedgerWrites
 from concord_governance.usecases.ledger_commands import Caller, LedgerCommands
 
-CODE_LIVES = 60 * 1_000_000
-"""For how long a code opens a session, in µs."""
-SESSION_LIVES = 12 * 3_600 * 1_000_000
-"""For how long a session lives at most, in µs."""
+CODE_SECONDS = 60
+"""For how long a code opens a session."""
+SESSION_SECONDS = 12 * 3_600
+"""For how long a session lives at most."""
+_SECOND = 1_000_000
 
 
 class SignIns:
@@ -46,7 +47,7 @@ class SignIns:
             key = await _active_key(tx, caller.key_id, now)
             if (key.space, key.principal) != (caller.space, caller.principal):
                 raise SignInInvalid
-            made = SignIn(digest_of(code), key.id, False, now, now + CODE_LIVES)
+            made = SignIn(digest_of(code), key.id, False, now, now + CODE_SECONDS * _SECOND)
             await tx.delete_expired_sign_ins(now)
             await tx.delete_oldest_sign_ins(key.id, MOST_SIGN_INS - 1)
             await tx.put_sign_in(made)
@@ -71,7 +72,7 @@ class SignIns:
 
         async def work(tx: LedgerWrites) -> int:
             key, now = await look(tx)
-            ends = now + SESSION_LIVES
+            ends = now + SESSION_SECONDS * _SECOND
             if key.expire_time is not None:
                 ends = min(ends, key.expire_time)
             await tx.delete_sign_in(digest)
