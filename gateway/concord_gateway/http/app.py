@@ -1,6 +1,5 @@
-"""The HTTP application: the methods by path, `/` with the contracts, and `/healthz`."""
+"""The HTTP application: the methods by path, `/contract` with the contracts, and `/healthz`."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
@@ -17,7 +16,7 @@ from starlette.types import ASGIApp
 
 from concord_gateway.admission import Gate
 from concord_gateway.config import Config
-from concord_gateway.http import contract_index
+from concord_gateway.http import contract
 from concord_gateway.http.answers import REQUEST_ID, Answers
 from concord_gateway.http.origin import OwnOriginOnly
 from concord_gateway.http.unary import Unary
@@ -71,7 +70,12 @@ def build(
         for path, route in routes.items()
     ]
     app = Starlette(
-        routes=[*_operator_routes(routes, health), *methods, *beside],
+        routes=[
+            *_operator_routes(health),
+            *contract.http_routes(routes.values(), workers),
+            *methods,
+            *beside,
+        ],
         middleware=[
             Middleware(
                 OwnOriginOnly,
@@ -102,12 +106,7 @@ def _cross_origin(origins: Sequence[str]) -> list[Middleware]:
     ]
 
 
-def _operator_routes(routes: Mapping[str, Route], health: Health) -> list[HttpRoute]:
-    index = json.dumps(contract_index.document(routes.values()), separators=(",", ":")).encode()
-
-    async def contracts(_request: Request) -> Response:
-        return Response(index, media_type="application/json")
-
+def _operator_routes(health: Health) -> list[HttpRoute]:
     async def healthz(_request: Request) -> Response:
         services = await health.upstreams()
         failing = health.failing
@@ -121,10 +120,7 @@ def _operator_routes(routes: Mapping[str, Route], health: Health) -> list[HttpRo
             status_code=200 if serving else 503,
         )
 
-    return [
-        HttpRoute("/contract", contracts, methods=["GET"]),
-        HttpRoute("/healthz", healthz, methods=["GET"]),
-    ]
+    return [HttpRoute("/healthz", healthz, methods=["GET"])]
 
 
 def _not_served(answers: Answers) -> Callable[[Request, Exception], Awaitable[Response]]:
@@ -134,7 +130,9 @@ def _not_served(answers: Answers) -> Callable[[Request, Exception], Awaitable[Re
         status = error.status_code if isinstance(error, HTTPException) else 500
         allowed = (error.headers or {}) if isinstance(error, HTTPException) else {}
         wrong_verb = "This path takes another HTTP method: see the header `allow`."
-        message = wrong_verb if status == 405 else "There is no such method here: see `GET /`."
+        message = (
+            wrong_verb if status == 405 else "There is no such method here: see `GET /contract`."
+        )
         identity = request_ids.accept(request.headers.get(REQUEST_ID))
         return answers.refused(
             identity, method_unknown(message), status=status, headers=dict(allowed)
