@@ -293,16 +293,16 @@ LINES: dict[str, int] = {
 }
 FILES = {
     "gateway/client/tests": 62,  # a module a command, or a matter of an importer
-    "services/decisions": 100,  # a page a decision
+    "services/decisions": 102,  # a page a decision
     "services/dissonance/tests": 27,  # a module a noun of dissonance's
     "services/graph/concord_graph/domain": 26,  # a module a noun of graph's domain
     "services/graph/tests": 101,  # a module a noun of graph's
-    "services/search/concord_search/usecases": 26,  # a module a use case
+    "services/search/concord_search/usecases": 27,  # a module a use case
     "services/search/tests": 33,  # a module a noun of search's
     "tests/bench/findings/worlds": 34,  # a collection of memories and its gold
     "tests/bench": 68,  # a module a figure that `make bench` prints
-    "tests/contract/cases": 45,  # a module a noun of the contracts, and what they are made from
-    "tests/e2e": 83,  # a module a promise that takes several services
+    "tests/contract/cases": 46,  # a module a noun of the contracts, and what they are made from
+    "tests/e2e": 84,  # a module a promise that takes several services
 }
 
 
@@ -354,7 +354,7 @@ def main() -> int:
     counted = {
         p: len((ROOT / p).read_text("utf-8").splitlines())
         for p in paths
-        if p.endswith((".py", ".sql", ".proto"))
+        if p.endswith((".py", ".sql", ".proto", ".js", ".css")) and "/vendor/" not in p
     }
     rooms: Counter[str] = Counter()
     for path, size in counted.items():

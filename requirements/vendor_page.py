@@ -43,15 +43,11 @@ def fetched(package: dict[str, Any], folder: Path) -> dict[str, Any]:
     kept = {}
     with tarfile.open(archive) as opened:
         for path in package["files"]:
-            member = opened.extractfile(f"package/{path}")
-            assert member is not None
             target = PAGE / "vendor" / name / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(member.read())
+            target.write_bytes(read(opened, path))
             kept[path] = digest_of(target.read_bytes())
-        about = opened.extractfile("package/package.json")
-        assert about is not None
-        licence = json.load(about)["license"]
+        licence = json.loads(read(opened, "package.json"))["license"]
     return {
         "name": name,
         "version": version,
@@ -59,6 +55,14 @@ def fetched(package: dict[str, Any], folder: Path) -> dict[str, Any]:
         "sha512": digest,
         "files": kept,
     }
+
+
+def read(archive: tarfile.TarFile, path: str) -> bytes:
+    """A file of a package."""
+    member = archive.extractfile(f"package/{path}")
+    if member is None:
+        raise SystemExit(f"{path} is no file.")
+    return member.read()
 
 
 def digest_of(data: bytes) -> str:

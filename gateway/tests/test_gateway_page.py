@@ -70,8 +70,8 @@ async def test_permissions_are_those_of_the_contract(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("package", json.loads((PAGE / "vendor.json").read_text()), ids=str)
 def test_libraries_are_the_bytes_of_npm(package: dict[str, dict[str, str]]) -> None:
-    """W5: each vendored file has the sha512 that the lock file states; `requirements/vendor_page.py`
-    holds the archive that it comes from against npm's."""
+    """W5: each vendored file has the sha512 that the lock file states: as npm's archive
+    has it, from which `requirements/vendor_page.py` took it from npm's archive."""
     folder = PAGE / "vendor" / str(package["name"])
     found = {
         str(path.relative_to(folder)): digest_of(path.read_bytes())

@@ -47,7 +47,7 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def sign_in(chromium: Browser, running: Spawned, concord: CommandLine) -> Iterator[SignIn]:
+def sign_in(chromium: Browser, concord: CommandLine) -> Iterator[SignIn]:
     """Signs in by a one-time link; each time with a profile of its own. Whatever the page logs as
     an error, or throws, fails the test."""
     contexts, wrong = [], list[str]()

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.page.conftest import SignIn, view
 
 
-def test_keys_alone_will_do(sign_in: SignIn, running: Spawned, concord: CommandLine) -> None:
+def test_keys_alone_will_do(sign_in: SignIn, concord: CommandLine) -> None:
     """W5: views by number, rows by j and k, Enter opens, `?` lists the keys, `/` searches."""
     concord.done("add", "Keyboards are enough.", "--id", "by-keys")
     page = sign_in()
@@ -82,9 +82,7 @@ def test_a_lost_connection_comes_back(sign_in: SignIn, running: Spawned) -> None
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_the_past_is_never_forgotten_silently(
-    sign_in: SignIn, running: Spawned, concord: CommandLine
-) -> None:
+def test_the_past_is_never_forgotten_silently(sign_in: SignIn, running: Spawned) -> None:
     """W5: the chosen time stays over views, is named in each, and nothing can be changed there."""
     page = sign_in()
 

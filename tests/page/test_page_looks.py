@@ -1,4 +1,4 @@
-"""How the views look and whom they serve: no overflow, no serious finding of axe, quick to paint."""
+"""How the views look and whom they serve: no overflow, no serious finding of axe."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ VIEWS = (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def filled(concord: CommandLine) -> None:
     """Long words, right-to-left text, a conflict, a claim, a chain."""
     word = "Donaudampfschifffahrtsgesellschaftskapitänsmützenhersteller"
@@ -31,9 +31,7 @@ def filled(concord: CommandLine) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "width"), SCREENS)
-def test_nothing_sticks_out(
-    scheme: str, width: int, sign_in: SignIn, running: Spawned, filled: None
-) -> None:
+def test_nothing_sticks_out(scheme: str, width: int, sign_in: SignIn, running: Spawned) -> None:
     """W5: in light and dark, on a desk and on a phone, with long words and right-to-left text."""
     page = sign_in(color_scheme=scheme, viewport={"width": width, "height": 900})
 
@@ -49,9 +47,7 @@ def test_nothing_sticks_out(
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core comes with npm, which is missing here")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(
-    scheme: str, sign_in: SignIn, running: Spawned, filled: None
-) -> None:
+def test_axe_finds_nothing_serious(scheme: str, sign_in: SignIn, running: Spawned) -> None:
     """W5: no serious or critical finding on any view."""
     page = sign_in(color_scheme=scheme, bypass_csp=True)
     page.add_init_script("window.trustedTypes?.createPolicy('default', {createScript: s => s})")
@@ -72,7 +68,7 @@ def test_axe_finds_nothing_serious(
     assert found == {}
 
 
-def test_without_webgl_the_table_stands(sign_in: SignIn, running: Spawned, filled: None) -> None:
+def test_without_webgl_the_table_stands(sign_in: SignIn, running: Spawned) -> None:
     """W5: the graph says so, and its table has the same edges."""
     page = sign_in()
     page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")

@@ -13,8 +13,8 @@ from tests.page.conftest import SignIn, view
 
 @pytest.mark.slow
 def test_the_story(sign_in: SignIn, running: Spawned, concord: CommandLine) -> None:
-    """W5 V3: add, supersede, search, a conflict found and settled, a proposal that the agent signs at
-    its command line and the person in the browser, executed, its audit proof checked, undone."""
+    """W5 V3: add, supersede, search, a conflict settled, a proposal that the agent signs at its
+    command line and the person in the browser, executed, its audit proof checked, undone."""
     page = sign_in()
     page.on("dialog", lambda dialog: dialog.dismiss())
 

@@ -1,8 +1,6 @@
 """Nothing that is stored is ever markup."""
 
 import json
-from collections.abc import Iterator
-
 import pytest
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned
@@ -25,8 +23,8 @@ VIEWS = (
 )
 
 
-@pytest.fixture(scope="module")
-def hostile(concord: CommandLine) -> tuple[str, ...]:
+@pytest.fixture(scope="module", autouse=True)
+def hostile(concord: CommandLine) -> None:
     """Memories, facts, sources, tags, sessions, edges, conflicts and proposals with such words."""
     for number, text in enumerate(HOSTILE):
         name = text[:200]
@@ -37,13 +35,10 @@ def hostile(concord: CommandLine) -> tuple[str, ...]:
         concord.done("link", name, "KNOWS", f"other {name[:50]}")
     concord.done("link", "memory:hostile-0", "CONTRADICTS", "memory:hostile-1")
     concord.done("propose", "add", HOSTILE[0], "--note", "quoted <b>", "--constitutive")
-    return HOSTILE
 
 
 @pytest.mark.parametrize("name", [*VIEWS, f"graph/{HOSTILE[0]}"])
-def test_stored_text_is_text(
-    name: str, sign_in: SignIn, running: Spawned, hostile: tuple[str, ...]
-) -> None:
+def test_stored_text_is_text(name: str, sign_in: SignIn, running: Spawned) -> None:
     """W5 W6: no element, script or address comes from what is stored, in any view."""
     page = sign_in()
 

@@ -18,6 +18,7 @@ from concord_gateway.admission import Gate
 from concord_gateway.config import Config
 from concord_gateway.http import contract
 from concord_gateway.http.answers import REQUEST_ID, Answers
+from concord_gateway.http.contract import CONTRACT
 from concord_gateway.http.lines import Lines
 from concord_gateway.http.origin import OwnOriginOnly
 from concord_gateway.http.session import HttpGate
@@ -27,7 +28,6 @@ from concord_gateway.observation import Observation
 from concord_gateway.routes import Route
 from concord_gateway.upstream_failure import method_unknown
 
-CONTRACT = "/contract"
 ASKED_HEADERS = [
     "authorization",
     "connect-protocol-version",

@@ -69,10 +69,10 @@ class Stands:
         state it, too; without any it is nobody's."""
         if self._author.reach is Reach.ALL or item.id in self._made:
             return False
-        stating = await self.stating(item) if isinstance(item, Edge) else []
+        stating = [each async for each in self.stating(item)] if isinstance(item, Edge) else []
         if isinstance(item, Edge) and item.is_of_facts and item.deleted and not stating:
             return False
-        if self._author.reach is Reach.NONE or len(stating) == MOST_STATING:
+        if self._author.reach is Reach.NONE:
             return True
         return not all([await self._wrote_alone(each) for each in (item, *stating)])
 
@@ -80,7 +80,7 @@ class Stands:
         """Return whether the author's principal made all revisions of an item."""
         filter_ = OperationFilter(item_id=item.id, types=(*WROTE, ChangeType.DELETED))
         beyond: int | None = None
-        while page := await self._tx.operations(filter_, beyond, MOST_AUTHORS):
+        while page := await self._tx.operations(filter_, beyond, PAGE):
             if any(each.author.principal != self._author.principal for each in page):
                 return False
             beyond = page[-1].seq
