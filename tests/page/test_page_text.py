@@ -1,6 +1,7 @@
 """Nothing that is stored is ever markup."""
 
 import json
+
 import pytest
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned

@@ -55,6 +55,10 @@ class Stand(NamedTuple):
     rank: Rank
     principals: frozenset[str]
 
+    def owner(self, author: str) -> str:
+        """Return one of the principals: another one than the author of a claim, if there is."""
+        return min(self.principals - {author} or self.principals, default="")
+
 
 class ClaimAction(enum.IntEnum):
     """What a claim would do to its item; numbers as in the contract."""

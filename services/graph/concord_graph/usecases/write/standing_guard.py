@@ -150,7 +150,7 @@ class StandingGuard(Stands):
             action=harm.action,
             claimant=harm.claimant or self._author.principal,
             claimant_kind=harm.claimant_kind or self._author.kind,
-            owner=self._owner(harm.stand),
+            owner=harm.stand.owner(self._author.principal),
             rank=harm.stand.rank,
             by=by,
             edge_id=edge_id,
@@ -164,16 +164,11 @@ class StandingGuard(Stands):
             action=ClaimAction(above.action),
             claimant=self._author.principal,
             claimant_kind=self._author.kind,
-            owner=self._owner(stand),
+            owner=stand.owner(self._author.principal),
             rank=stand.rank,
             method=self._author.method,
             request=request,
         )
-
-    def _owner(self, stand: Stand) -> str:
-        """Return one of those by whom an item stands: another one than the author, if there is."""
-        others = stand.principals - {self._author.principal}
-        return min(others or stand.principals, default="")
 
     async def demand_unharmed(self, before: Item, after: Item) -> None:
         """Refuse a change of an item that stands above the author, unless it only adds to it.
