@@ -50,7 +50,7 @@ def _show(title: str, items: "Sequence[undo_pb2.UndoneItem]") -> None:
         return
     show(text(f"{title}: {len(items):,}", "bold"))
     made = table("What", "Id", "It says now", "#Back to revision")
-    for each in items[:MOST_SHOWN]:
+    for each in sorted(items, key=lambda each: each.kind != type_pb2.ITEM_KIND_MEMORY)[:MOST_SHOWN]:
         back = str(each.back_to or "—")
         made.add_row(_kind(each), text(each.id), text(each.label), back)
     show(made)
@@ -63,11 +63,13 @@ def _show_left(items: "Sequence[undo_pb2.UndoneItem]") -> None:
     if not items:
         return
     show(text(f"Left as it is: {len(items):,}", "bold"))
-    made = table("What", "Id", "It says", "Why")
+    says = ["It says"] if any(each.label for each in items) else []  # a summary has no words
+    made = table("What", "Id", *says, "Why")
     for each in items[:MOST_SHOWN]:
         why = WHY[word(undo_pb2.LeftReason, each.left).upper()]
         by = f", by {', '.join(each.changed_by)}" if each.changed_by else ""
-        made.add_row(_kind(each), text(each.id), text(each.label), text(why + by))
+        label = [text(each.label)] if says else []
+        made.add_row(_kind(each), text(each.id), *label, text(why + by))
     show(made)
     _show_more(len(items))
 
