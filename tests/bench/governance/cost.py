@@ -45,7 +45,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
                 "ms",
                 (float(with_it),),
                 floor=(float(without),),
-                floor_is="the guard out of the way; a processor's time; ratio of the rounds' median",
+                floor_is="the guard out of the way; a processor's time; median of rounds' ratios",
                 ratio=float(np.median(ratios)),
                 bar=Bar(MOST),
                 note=f"95 % of resampled medians lie in {low:.3f} to {high:.3f}",
