@@ -55,8 +55,14 @@ async def keys_of(here: Space) -> Keys:
                 proposal = (await here.owner.proposals.ApproveProposal(request)).proposal
         return proposal
 
-    clients = (here.owner, here.agent, here.helper, here.crawler)
-    return Keys(*map(_writer, clients), propose, decide)
+    return Keys(
+        person=_writer(here.owner),
+        agent=_writer(here.agent),
+        other=_writer(here.helper),
+        tool=_writer(here.crawler),
+        propose=propose,
+        decide=decide,
+    )
 
 
 def _writer(by: AsyncClient) -> Writer:
