@@ -267,6 +267,10 @@ RISES: list[tuple[str, int, str]] = [
     ("deploy/embedded", 16, "the link to the page that `concord up` prints"),
     ("gateway/client", 45, "`concord page`"),
     ("tools", 11, "these lines"),
+    ("services/graph", 40, "all who wrote or state an item are asked, and equals ahead of equals"),
+    ("services/search", 190, "what persons said keeps its places beside lower writers' texts"),
+    ("tests", 1400, "the bench of governance, with 50 questions; who owns an item"),
+    ("tools", 4, "these four lines of the bench of governance"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

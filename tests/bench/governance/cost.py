@@ -7,6 +7,7 @@ time counts: a busy machine slows both alike. The interval is of the rounds' rat
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from unittest import mock
 
 import numpy as np
@@ -21,6 +22,9 @@ from concord_graph.usecases.write.standing_guard import Judged, StandingGuard
 from tests.bench.run import Run
 from tests.bench.servers import agent, graph, served
 from tests.bench.table import Bar, Row
+
+if TYPE_CHECKING:  # this name exists for type checkers only
+    from concord.graph.v1.memory_pb2_grpc import MemoryServiceAsyncStub
 
 CALLS = 10
 MOST = 1.05
@@ -45,7 +49,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
                 "ms",
                 (float(with_it),),
                 floor=(float(without),),
-                floor_is="the guard out of the way; processor time; ratio of the rounds' median",
+                floor_is="the guard out of the way; a processor's time; median of rounds' ratios",
                 ratio=float(np.median(ratios)),
                 bar=Bar(MOST),
                 note=f"95 % of resampled medians lie in {low:.3f} to {high:.3f}",
@@ -53,7 +57,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
 
 
 async def _taken(
-    stub: MemoryServiceStub, what: str, *, has_fact: bool, rounds: int
+    stub: "MemoryServiceAsyncStub", what: str, *, has_fact: bool, rounds: int
 ) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
     """Milliseconds of a processor per call, shape (rounds, 2): with the guard, and without."""
     taken = np.zeros((rounds, 2))

@@ -55,8 +55,14 @@ async def keys_of(here: Space) -> Keys:
                 proposal = (await here.owner.proposals.ApproveProposal(request)).proposal
         return proposal
 
-    clients = (here.owner, here.agent, here.helper, here.crawler)
-    return Keys(*map(_writer, clients), propose, decide)
+    return Keys(
+        person=_writer(here.owner),
+        agent=_writer(here.agent),
+        other=_writer(here.helper),
+        tool=_writer(here.crawler),
+        propose=propose,
+        decide=decide,
+    )
 
 
 def _writer(by: AsyncClient) -> Writer:
@@ -129,13 +135,13 @@ def _is_current(memory: type_pb2.Memory, line: Honest) -> bool:
 async def bench(system: Spawned, lines: Sequence[Honest], times: int) -> AsyncIterator[Row]:
     """Rows of the table."""
     raised, kept = await laundered(system, times)
-    note = f"of {times}; {', '.join(raised[:6])}".removesuffix("; ")
-    yield Row("words raised by telling them again", "number", (float(len(raised)),), bar=Bar(0))
-    yield Row(
-        "honest words kept", "share", (kept / times,), bar=Bar(KEPT, at_most=False), note=note
-    )
+    yield _count("words raised by telling them again", raised, times)
+    yield Row("honest words kept", "share", (kept / times,), bar=Bar(KEPT, at_most=False))
     back, shown = await imported_again(system, lines)
-    for what, names in (("retired facts that an import brought back", back), ("old turns", shown)):
-        note = f"of {len(lines)}; {', '.join(names[:8])}".removesuffix("; ")
-        said = f"{what} shown as current" if names is shown else what
-        yield Row(said, "number", (float(len(names)),), bar=Bar(0), note=note)
+    yield _count("retired facts that an import brought back", back, len(lines))
+    yield _count("their turns shown as current", shown, len(lines))
+
+
+def _count(what: str, names: Sequence[str], of: int) -> Row:
+    note = f"of {of}; {', '.join(names[:8])}".removesuffix("; ")
+    return Row(what, "number", (float(len(names)),), bar=Bar(0), note=note)

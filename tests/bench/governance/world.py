@@ -69,7 +69,7 @@ def material(least: int = 1) -> list[Honest]:
     """Every so many-th line."""
     lines = MATERIAL.read_text("utf-8").splitlines()
     every = [
-        Honest(*line.split("\t"), is_persons=at < PERSONS)  # type: ignore[arg-type] # 8 fields
+        Honest(*line.split("\t"), is_persons=at < PERSONS)  # type: ignore[arg-type,misc] # 8 fields
         for at, line in enumerate(lines)
     ]
     return every[::least]
@@ -158,13 +158,12 @@ async def space(system: Spawned, what: str) -> AsyncIterator[Space]:
         operator_key = Target(system.url, known.keys[SYSTEM_SPACE])
         operator = await stack.enter_async_context(AsyncClient(operator_key))
         made = await operator.access.CreateSpace(access_pb2.CreateSpaceRequest(space=name))
-        clients, keys = [], []
+        clients, keys = dict[str, AsyncClient](), dict[str, str]()
         for principal, (kind, scopes) in _KEYS.items():
             request = access_pb2.CreateKeyRequest(
                 space=name, principal=principal, kind=kind, scopes=scopes
             )
-            keys.append((await operator.access.CreateKey(request)).secret)
-            client = AsyncClient(Target(system.url, keys[-1]), timeout=PATIENCE)
-            clients.append(await stack.enter_async_context(client))
-        agent_key = keys[list(_KEYS).index("agent")]
-        yield Space(name, *clients, agent_key=agent_key, secret=made.enrolment_secret)
+            keys[principal] = (await operator.access.CreateKey(request)).secret
+            client = AsyncClient(Target(system.url, keys[principal]), timeout=PATIENCE)
+            clients[principal] = await stack.enter_async_context(client)
+        yield Space(name, **clients, agent_key=keys["agent"], secret=made.enrolment_secret)

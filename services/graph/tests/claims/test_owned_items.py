@@ -80,6 +80,8 @@ async def test_many_of_ones_own_writes_hide_no_persons(live: World) -> None:
     await agent.batch(said_so[50:])
     await person.add("I live in Berlin.", id="z", facts=berlin)
     await agent.put_node("Ship", label="Thing")
+    for number in range(PAGE):
+        await agent.put_node("Ship", properties=struct({f"a{number}": 1}))
     await person.put_node("Ship", properties=struct({"built": 1815}))
     for number in range(PAGE):
         await agent.put_node("Ship", properties=struct({f"p{number}": 1}))

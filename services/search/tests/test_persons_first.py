@@ -1,0 +1,94 @@
+"""What persons said keeps its places beside what lower writers say (W9, decision 0117)."""
+
+import numpy as np
+import pytest
+from concord_search.domain.profiles import shipped
+from concord_search.domain.ranking import Ranking
+from concord_search.domain.signals import QueryFacts
+from concord_search.ports.graph import Hydrated
+from concord_search.usecases.persons_first import MOST, NATURAL, persons_first
+from concord_search.usecases.results import Ranked, before_claims
+from search_lab import NOW, candidates, plain_state
+
+PERSON, AGENT, IMPORT = 3, 2, 1
+FACTS = QueryFacts(now=NOW, has_domain=False, has_concepts=False)
+
+
+def ranked(*said: tuple[int, float, float]) -> Ranked:
+    """Candidates by trust, cosine, and the share of the question's words that they hold."""
+    trust, cosine, words = map(np.array, zip(*said, strict=True))
+    found = candidates(
+        len(said),
+        trust=trust,
+        cosine=cosine,
+        lexical=words * 10,
+        importance=np.ones(len(said)),
+        fusion=2 * (cosine + words),
+        holds=np.array([[share >= 0.9, share > 0.0] for share in words]),
+    )
+    ranking = Ranking(found, FACTS, shipped())
+    return Ranked(None, ranking, ranking.order.tolist())  # type: ignore[arg-type] # nothing asks it
+
+
+PERSONS = [(PERSON, 0.3 + place / 100, 0.0) for place in range(3)]
+ANSWER = (AGENT, 0.5, 0.5)
+OTHERS = [(AGENT, 0.1, 0.0)] * 20
+ECHO = (AGENT, 0.98, 1.0)
+
+
+@pytest.mark.parametrize("trust", [PERSON, AGENT, IMPORT])
+def test_where_all_are_of_one_kind_nothing_changes(trust: int) -> None:
+    """W9 A space of one writer is ranked as before, an echo of the question first."""
+    before = ranked((trust, 0.98, 1.0), (trust, 0.3, 0.0), (trust, 0.5, 0.5))
+
+    assert persons_first(before) is before
+
+
+@pytest.mark.parametrize("trust", [AGENT, IMPORT])
+def test_what_repeats_the_question_does_not_come_before_a_persons(trust: int) -> None:
+    """W9 Nor is it HIGH."""
+    before = ranked((trust, 1.0, 1.0), *PERSONS, *OTHERS * 3)
+    assert before.rows[0] == 0
+    assert before.ranking.composite[0] > NATURAL
+
+    after = persons_first(before)
+
+    assert after.rows[:2] == [3, 0]
+    assert 0 in after.doubted
+
+
+def test_many_that_repeat_it_do_not_either() -> None:
+    """W9 Together each stands out less, and scores less."""
+    before = ranked(*[ECHO] * 50, *PERSONS, *OTHERS)
+
+    after = persons_first(before)
+
+    assert after.rows[0] == 52
+    assert {50, 51, 52} <= set(after.rows[:10])
+    assert sorted(after.rows) == sorted(before.rows)
+
+
+def test_an_honest_answer_of_an_agent_stays_first() -> None:
+    """W9 S4 What answers rather than repeats keeps the lead, and persons' follow."""
+    before = ranked(ANSWER, *OTHERS, *[(PERSON, 0.05, 0.0)] * 8)
+    assert before.ranking.composite[before.rows[0]] <= NATURAL
+
+    after = persons_first(before)
+
+    assert after.rows[:3] == before.rows[:3]
+    assert sum(row > len(OTHERS) for row in after.rows[:10]) == MOST
+
+
+def test_what_was_imported_gives_way_to_none_but_where_it_repeats() -> None:
+    """W9 An import may be the person's own: it keeps its places."""
+    before = ranked(*[(IMPORT, 0.4, 0.5)] * 12, *PERSONS)
+
+    assert persons_first(before).rows == before.rows
+
+
+def test_what_is_claimed_comes_before_its_claimants() -> None:
+    """W9 Wherever it stood behind the page: no claim hides what it is about."""
+    claimant = Hydrated(plain_state("b", 1, claims_on=("c", "gone")), None, False)
+    other = Hydrated(plain_state("a", 2), None, False)
+
+    assert before_claims([1, 2, 4, 3], [(1, other), (2, claimant)], {"c": 3}) == [1, 3, 2, 4]
