@@ -1,6 +1,6 @@
 """Results of a search: ranked candidates as graph shows them, each explained (S4, S5, T4)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,6 +42,8 @@ class Result:
     reasons: tuple[str, ...]
     relevance_reason: str
     certainty: Certainty
+    band: Band
+    """What is said of it: MEDIUM of the best one in force alone."""
     stated: Triple | None = None
     """The fact of the memory that shares words with the query."""
     question_before: str = ""
@@ -70,7 +72,20 @@ def explained(ranked: Ranked, shown: Sequence[tuple[int, Hydrated]]) -> list[Res
     """Candidates, given by row and memory, with their explanations and certainties."""
     rows = [row for row, _ in shown]
     sure = certainties(ranked.ranking, rows) if rows else {}
-    return [_result(ranked, row, memory, sure[row]) for row, memory in shown]
+    results = {row: _result(ranked, row, memory, sure[row]) for row, memory in shown}
+    best = _best_in_force(ranked, results)
+    return [
+        replace(each, band=Band.LOW) if each.band is Band.MEDIUM and each is not best else each
+        for each in results.values()
+    ]
+
+
+def _best_in_force(ranked: Ranked, results: Mapping[int, Result]) -> Result | None:
+    """The first result in force, if all that comes before it is there, too: on the first page."""
+    for row in ranked.rows:
+        if row not in results or results[row].in_force:
+            return results.get(row)
+    return None
 
 
 def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Result:
@@ -97,6 +112,7 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
         reasons=tuple(explanation.reason(part, context) for part in breakdown.parts),
         relevance_reason=explanation.relevance_reason(breakdown, context),
         certainty=sure if in_force else _NOT_IN_FORCE,
+        band=sure.band if in_force else Band.LOW,
         stated=stated,
         question_before=talk.before.items[row] if talk.before.asks[row] else "",
         answer_after=talk.after.items[row] if talk.asks[row] else "",
