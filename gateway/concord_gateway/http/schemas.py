@@ -248,7 +248,7 @@ def _number(field: FieldDescriptor, rules: rules_pb2.FieldRules | None) -> Json:
     if rules and rules.number.HasField("gte"):
         schema["minimum"] = _short(rules.number.gte)
         if field.cpp_type in _LONG:
-            schema["pattern"] = _POSITIVE.get(rules.number.gte, schema["pattern"])
+            schema["pattern"] = _POSITIVE.get(int(rules.number.gte), schema["pattern"])
     if rules and rules.number.HasField("lte"):
         schema["maximum"] = _short(rules.number.lte)
     return schema

@@ -80,7 +80,7 @@ def _add_result(reply: search_pb2.SearchResponse, found: Result) -> None:
         composite_score=found.breakdown.composite,
         vector_similarity=found.cosine,
         fusion_score=found.fusion,
-        confidence=_band(found.certainty.band),
+        confidence=_band(found.band),
         potential_conflicts=_conflicts(found),
     )
     if found.memory.state.is_edge:
@@ -191,7 +191,7 @@ def _add_integrative_result(
         relevance_score=place.recency,
         composite_score=found.breakdown.composite,
         vector_similarity=found.cosine,
-        confidence=_band(found.certainty.band),
+        confidence=_band(found.band),
         potential_conflicts=_conflicts(found),
         conflict_flag=any(each.is_flagged for each in result.clashes),
         clashes=[

@@ -66,7 +66,7 @@ def advice(
     if best:
         top = best[0].certainty
         case = Case(
-            band=top.band if is_current else Band.LOW,
+            band=best[0].band if is_current else Band.LOW,
             current=is_current,
             preference=_preference(best, limits) if is_current else None,
             asks=top.asks,

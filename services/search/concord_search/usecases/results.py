@@ -44,6 +44,8 @@ class Result:
     reasons: tuple[str, ...]
     relevance_reason: str
     certainty: Certainty
+    band: Band
+    """What is said of it: MEDIUM of the best one in force alone."""
     stated: Triple | None = None
     """The fact of the memory that shares words with the query."""
     question_before: str = ""
@@ -72,13 +74,27 @@ def explained(ranked: Ranked, shown: Sequence[tuple[int, Hydrated]]) -> list[Res
     """Candidates, given by row and memory, with their explanations and certainties."""
     rows = [row for row, _ in shown]
     sure = certainties(ranked.ranking, rows) if rows else {}
-    return [_result(ranked, row, memory, sure[row]) for row, memory in shown]
+    results = {row: _result(ranked, row, memory, sure[row]) for row, memory in shown}
+    best = _best_in_force(ranked, results)
+    return [
+        replace(each, band=Band.LOW) if each.band is Band.MEDIUM and each is not best else each
+        for each in results.values()
+    ]
+
+
+def _best_in_force(ranked: Ranked, results: Mapping[int, Result]) -> Result | None:
+    """The first result in force, if all that comes before it is there, too: on the first page."""
+    for row in ranked.rows:
+        if row not in results or results[row].in_force:
+            return results.get(row)
+    return None
 
 
 def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Result:
     found, question = ranked.ranking.found, ranked.question
     breakdown, talk = ranked.ranking.breakdown(row), found.talk
     stated = matched(memory.state.facts, question.concepts)
+    sure = _capped(sure, ranked, row)
     in_force = memory.state.current_at(question.scope.valid) or _held_then(ranked, row)
     context = explanation.Context(
         memory=memory.state,
@@ -98,7 +114,8 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
         breakdown=breakdown,
         reasons=tuple(explanation.reason(part, context) for part in breakdown.parts),
         relevance_reason=explanation.relevance_reason(breakdown, context),
-        certainty=_capped(sure, ranked, row) if in_force else _NOT_IN_FORCE,
+        certainty=sure if in_force else _NOT_IN_FORCE,
+        band=sure.band if in_force else Band.LOW,
         stated=stated,
         question_before=talk.before.items[row] if talk.before.asks[row] else "",
         answer_after=talk.after.items[row] if talk.asks[row] else "",

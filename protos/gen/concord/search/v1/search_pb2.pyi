@@ -782,7 +782,9 @@ class SearchResult(_message.Message):
     fusion_score: _builtins.float
     """Score of the engine's fusion of dense and lexical candidates, before the composite."""
     confidence: Global___ConfidenceBand.ValueType
-    """How certain it is."""
+    """How certain it is. MEDIUM only of the best result in force: it may well be right where the memory has an answer,
+    which one below it seldom is. Every other one is HIGH or LOW.
+    """
     provenance: _builtins.str
     """Its kind, when it held and who wrote it down, in the server's words; then, quoted and cut to 120 characters
     each, who its writer says said it, from which file, turns, memories or session it is, and what trust is claimed,

@@ -319,4 +319,5 @@ def _caller_of(claims: Mapping[str, object]) -> tuple[Caller, int]:
     origin, key_id = claims.get("origin", ""), claims.get("key", "")
     if not isinstance(origin, str) or origin not in ORIGINS or not isinstance(key_id, str):
         raise invalid_credential()
-    return Caller(space, principal, frozenset(scope.split()), kind, issuer, origin, key_id), expiry
+    scopes = frozenset(scope.split())
+    return Caller(space, principal, scopes, kind, issuer, origin, key_id=key_id), expiry
