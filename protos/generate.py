@@ -1,4 +1,4 @@
-"""Generates `gen/` from every `concord/**/*.proto`: messages, stubs and their types.
+"""Generates `gen/` from every `concord/**/*.proto`: messages, stubs, their types, and comments.
 
 `python protos/generate.py` rewrites `gen/`; with `--check` it generates beside it and exits with 1
 and the list of stale files when the two differ.
@@ -6,18 +6,24 @@ It needs the development dependencies (`grpcio-tools`, `mypy-protobuf`) and no n
 """
 
 import argparse
+import json
 import shutil
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from google.protobuf.message import Message
 from grpc_tools import protoc  # type: ignore[import-untyped]  # it ships no types
 
 PROTOS = Path(__file__).resolve().parent
 GENERATED = PROTOS / "gen"
 TYPED_MARK = "py.typed"
+COMMENTS = Path("concord") / "comments.json"
+"""By full name, each element's comment: generated code has descriptors without comments."""
 
 
 class GenerationError(Exception):
@@ -35,6 +41,12 @@ def generate(target: Path) -> None:
     _compile(with_service, target, ["grpc_python_out={}", "mypy_grpc_out=quiet:{}"])
     for package in {path.parent.relative_to(PROTOS) for path in every}:
         (target / package / TYPED_MARK).touch()
+    described = target / "described.binpb"
+    _compile(every, target, [f"descriptor_set_out={described}"], "--include_source_info")
+    found = FileDescriptorSet.FromString(described.read_bytes())
+    described.unlink()
+    comments = dict(pair for file in found.file for pair in _comments(file))
+    (target / COMMENTS).write_text(json.dumps(comments, indent=0, sort_keys=True) + "\n", "utf-8")
 
 
 def stale(fresh: Path, committed: Path) -> list[str]:
@@ -43,7 +55,29 @@ def stale(fresh: Path, committed: Path) -> list[str]:
     return sorted(name for name in names if _content(fresh / name) != _content(committed / name))
 
 
-def _compile(sources: list[Path], target: Path, outputs: list[str]) -> None:
+def _comments(file: FileDescriptorProto) -> Iterator[tuple[str, str]]:
+    """The full names of a file's elements that have a comment, each with it."""
+    for location in file.source_code_info.location:
+        if text := location.leading_comments:
+            lines = [line.strip() for line in text.strip().splitlines()]
+            name = ".".join(_named(file, location.path))
+            if name != file.package:  # the comment of the file itself
+                yield name, "\n".join(lines)
+
+
+def _named(file: FileDescriptorProto, path: Sequence[int]) -> Iterator[str]:
+    """The parts of an element's full name. `path`: the numbers of fields and the places in them."""
+    yield file.package
+    element: Message = file
+    for number, index in zip(path[::2], path[1::2], strict=False):
+        field = element.DESCRIPTOR.fields_by_number[number]
+        if not field.is_repeated or field.message_type is None:
+            return
+        element = getattr(element, field.name)[index]
+        yield element.name  # type: ignore[attr-defined]  # all that a file holds have names
+
+
+def _compile(sources: list[Path], target: Path, outputs: list[str], *options: str) -> None:
     scripts = Path(sysconfig.get_path("scripts"))
     command = [
         "protoc",
@@ -51,6 +85,7 @@ def _compile(sources: list[Path], target: Path, outputs: list[str]) -> None:
         f"--proto_path={files('grpc_tools') / '_proto'}",
         *(f"--plugin={name}={scripts / name}" for name in _PLUGINS),
         *(f"--{output.format(target)}" for output in outputs),
+        *options,
         *(str(path.relative_to(PROTOS)) for path in sources),
     ]
     if sources and protoc.main(command) != 0:

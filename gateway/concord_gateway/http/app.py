@@ -1,6 +1,5 @@
 """The HTTP application: the methods by path, `/contract` with the contracts, and `/healthz`."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
@@ -17,7 +16,7 @@ from starlette.types import ASGIApp
 
 from concord_gateway.admission import Gate
 from concord_gateway.config import Config
-from concord_gateway.http import contract_index
+from concord_gateway.http import contract
 from concord_gateway.http.answers import REQUEST_ID, Answers
 from concord_gateway.http.lines import Lines
 from concord_gateway.http.origin import OwnOriginOnly
@@ -28,7 +27,6 @@ from concord_gateway.observation import Observation
 from concord_gateway.routes import Route
 from concord_gateway.upstream_failure import method_unknown
 
-CONTRACT = "/contract"
 ASKED_HEADERS = [
     "authorization",
     "connect-protocol-version",
@@ -78,7 +76,8 @@ def build(
     ]
     app = Starlette(
         routes=[
-            *_operator_routes(routes, health),
+            *_operator_routes(health),
+            *contract.http_routes(routes.values(), workers),
             *methods,
             *beside,
             HttpRoute("/", _at_contracts, methods=["GET"]),  # unless the page is there
@@ -113,12 +112,7 @@ def _cross_origin(origins: Sequence[str]) -> list[Middleware]:
     ]
 
 
-def _operator_routes(routes: Mapping[str, Route], health: Health) -> list[HttpRoute]:
-    index = json.dumps(contract_index.document(routes.values()), separators=(",", ":")).encode()
-
-    async def contracts(_request: Request) -> Response:
-        return Response(index, media_type="application/json")
-
+def _operator_routes(health: Health) -> list[HttpRoute]:
     async def healthz(_request: Request) -> Response:
         services = await health.upstreams()
         failing = health.failing
@@ -132,14 +126,11 @@ def _operator_routes(routes: Mapping[str, Route], health: Health) -> list[HttpRo
             status_code=200 if serving else 503,
         )
 
-    return [
-        HttpRoute(CONTRACT, contracts, methods=["GET"]),
-        HttpRoute("/healthz", healthz, methods=["GET"]),
-    ]
+    return [HttpRoute("/healthz", healthz, methods=["GET"])]
 
 
 async def _at_contracts(_request: Request) -> Response:
-    return RedirectResponse(CONTRACT, 302)
+    return RedirectResponse(contract.CONTRACT, 302)
 
 
 def _not_served(answers: Answers) -> Callable[[Request, Exception], Awaitable[Response]]:
@@ -149,7 +140,7 @@ def _not_served(answers: Answers) -> Callable[[Request, Exception], Awaitable[Re
         status = error.status_code if isinstance(error, HTTPException) else 500
         allowed = (error.headers or {}) if isinstance(error, HTTPException) else {}
         wrong_verb = "This path takes another HTTP method: see the header `allow`."
-        unknown = f"There is no such method here: see `GET {CONTRACT}`."
+        unknown = f"There is no such method here: see `GET {contract.CONTRACT}`."
         message = wrong_verb if status == 405 else unknown
         identity = request_ids.accept(request.headers.get(REQUEST_ID))
         return answers.refused(

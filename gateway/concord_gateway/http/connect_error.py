@@ -6,6 +6,7 @@ The machine-readable reason is the `google.rpc.ErrorInfo` among the details, as 
 
 import base64
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import grpc
@@ -20,7 +21,7 @@ from google.rpc import status_pb2
 JSON = "application/json"
 
 # https://connectrpc.com/docs/protocol#error-codes
-_HTTP_STATUS = {
+HTTP_STATUS: Mapping[grpc.StatusCode, int] = {
     grpc.StatusCode.CANCELLED: 499,
     grpc.StatusCode.UNKNOWN: 500,
     grpc.StatusCode.INVALID_ARGUMENT: 400,
@@ -40,6 +41,11 @@ _HTTP_STATUS = {
 }
 
 
+def code_name(code: grpc.StatusCode) -> str:
+    """A code as Connect spells it: "canceled", where gRPC has CANCELLED."""
+    return "canceled" if code is grpc.StatusCode.CANCELLED else code.name.lower()
+
+
 @dataclass(frozen=True)
 class ConnectError:
     """One error: gRPC's code and message, and the packed details."""
@@ -51,13 +57,11 @@ class ConnectError:
     @property
     def http_status(self) -> int:
         """The HTTP status that Connect gives the code."""
-        return _HTTP_STATUS[self.code]
+        return HTTP_STATUS[self.code]
 
     def value(self) -> dict[str, object]:
         """The error's JSON object."""
-        # gRPC spells CANCELLED, Connect "canceled".
-        name = "canceled" if self.code is grpc.StatusCode.CANCELLED else self.code.name.lower()
-        shown: dict[str, object] = {"code": name}
+        shown: dict[str, object] = {"code": code_name(self.code)}
         if self.message:
             shown["message"] = self.message
         if self.details:

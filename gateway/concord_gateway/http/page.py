@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib import resources
 from importlib.resources.abc import Traversable
+from types import MappingProxyType
 
 from concord.rules.v1 import rules_pb2
 from starlette.requests import Request
@@ -20,7 +21,7 @@ from concord_gateway.routes import Route
 
 FOLDER = "page"
 PREFIX = f"/{FOLDER}/"
-_TYPES = {
+TYPES = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -56,7 +57,9 @@ HEADERS = {
 
 
 @dataclass(frozen=True)
-class _File:
+class File:
+    """What one path is answered with, also packed, and its version."""
+
     media_type: str
     plain: bytes
     packed: bytes
@@ -64,13 +67,13 @@ class _File:
 
 
 def http_routes(routes: Iterable[Route]) -> list[HttpRoute]:
-    """`GET /` with the page, and its parts below `/page/`; `routes` are the methods that it calls."""
+    """`GET /` with the page, and its parts below `/page/`; `routes` are the methods it calls."""
     files = dict(_files(resources.files("concord_gateway") / FOLDER, PREFIX))
     files["/"] = files[f"{PREFIX}index.html"]
-    files[f"{PREFIX}permissions.js"] = _file(_permissions(routes), "js")
+    files[f"{PREFIX}permissions.js"] = file_of(_permissions(routes), TYPES["js"])
 
     async def answer(request: Request) -> Response:
-        return _response(files, request)
+        return response(files[request.url.path], request)
 
     return [HttpRoute(path, answer, methods=["GET"]) for path in files]
 
@@ -86,24 +89,27 @@ def _permissions(routes: Iterable[Route]) -> bytes:
     return f"export default {json.dumps(needed, separators=(',', ':'))};\n".encode()
 
 
-def _files(folder: Traversable, at: str) -> list[tuple[str, _File]]:
-    found: list[tuple[str, _File]] = []
+def _files(folder: Traversable, at: str) -> list[tuple[str, File]]:
+    found: list[tuple[str, File]] = []
     for each in folder.iterdir():
         if each.is_dir():
             found.extend(_files(each, f"{at}{each.name}/"))
-        elif (ending := each.name.rpartition(".")[2]) in _TYPES:
-            found.append((at + each.name, _file(each.read_bytes(), ending)))
+        elif (ending := each.name.rpartition(".")[2]) in TYPES:
+            found.append((at + each.name, file_of(each.read_bytes(), TYPES[ending])))
     return found
 
 
-def _file(plain: bytes, ending: str) -> _File:
+def file_of(plain: bytes, media_type: str) -> File:
+    """The file of some bytes."""
     etag = f'"{sha256(plain).hexdigest()[:32]}"'
-    return _File(_TYPES[ending], plain, gzip.compress(plain, 9, mtime=0), etag)
+    return File(media_type, plain, gzip.compress(plain, 9, mtime=0), etag)
 
 
-def _response(files: Mapping[str, _File], request: Request) -> Response:
-    file = files[request.url.path]
-    headers = {**HEADERS, "etag": file.etag}
+def response(
+    file: File, request: Request, more: Mapping[str, str] = MappingProxyType({})
+) -> Response:
+    """The answer with a file, or that it did not change. `more` replaces headers of the page."""
+    headers = {**HEADERS, **more, "etag": file.etag}
     if request.headers.get("if-none-match") == file.etag:
         return Response(status_code=304, headers=headers)
     if "gzip" in request.headers.get("accept-encoding", ""):
