@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from concord_gateway.http.schemas import REF, Json
+from concord_gateway.http.schemas import (
+    NOT_BLANK,
+    PRINTABLE,
+    PRINTABLE_NOT_BLANK,
+    REF,
+    Json,
+)
 
 _RANGES = (
     ("minLength", "maxLength", "characters"),
@@ -13,6 +19,11 @@ _RANGES = (
     ("minProperties", "maxProperties", "entries"),
     ("minimum", "maximum", ""),
 )
+_PATTERNS = {
+    PRINTABLE: "no control characters",
+    NOT_BLANK: "not blank",
+    PRINTABLE_NOT_BLANK: "not blank, no control characters",
+}
 
 
 def html(document: Json) -> str:
@@ -85,7 +96,8 @@ def _type(schema: Any) -> str:
     """A schema as markup: a link to that of a name, or the name of a type."""
     if "$ref" in schema:
         name = schema["$ref"].removeprefix(REF)
-        return f"<a href={_quoted('#' + name)}>{escape(name.removesuffix('.Input'))}</a>"
+        short = name.removesuffix(".Input").rpartition(".")[2]
+        return f"<a href={_quoted('#' + name)}>{escape(short)}</a>"
     if schema.get("type") == "array":
         return f"list of {_type(schema['items'])}"
     if isinstance(values := schema.get("additionalProperties"), dict):
@@ -100,11 +112,13 @@ def _limits(schema: Json) -> Iterator[str]:
     """What a field or its items must keep, as words."""
     for low, high, unit in _RANGES:
         least, most = schema.get(low), schema.get(high)
-        if least is not None or most is not None:
-            ends = f"{least if least is not None else ''} … {most if most is not None else ''}"
-            yield f"{ends} {unit}".strip()
-    if "pattern" in schema:
-        yield f"like {schema['pattern']}"
+        if least is not None and most is not None:
+            yield f"{least:,} to {most:,} {unit}"
+        elif least is not None or most is not None:
+            yield f"at least {least:,} {unit}" if most is None else f"at most {most:,} {unit}"
+    if pattern := schema.get("pattern", "").removeprefix("^(?:"):
+        bare = pattern.removesuffix("$").removesuffix("?").removesuffix(")")
+        yield _PATTERNS.get(bare, f"matches {schema['pattern']}")
     for inner in (schema.get("items"), schema.get("additionalProperties")):
         if isinstance(inner, dict):
             yield from (f"each: {limit}" for limit in _limits(inner))

@@ -39,8 +39,12 @@ _KINDS: Mapping[int, Json] = {
     FieldDescriptor.CPPTYPE_UINT64: {"format": "uint64", "pattern": "^[0-9]{1,20}$", "minimum": 0},
 }
 _LONG = {FieldDescriptor.CPPTYPE_INT64, FieldDescriptor.CPPTYPE_UINT64}
+_POSITIVE = {0: "^[0-9]{1,19}$", 1: "^[1-9][0-9]{0,18}$"}
+"""By the smallest value of a 64-bit number, the pattern of its text."""
 _CONTROL = r"\u0000-\u0008\u000b-\u001f\u007f-\u009f"
-"""What `printable` refuses, in a class of a pattern."""
+PRINTABLE = f"[^{_CONTROL}]*"
+NOT_BLANK = r"[\s\S]*\S[\s\S]*"
+PRINTABLE_NOT_BLANK = rf"{PRINTABLE}[^{_CONTROL}\s]{PRINTABLE}"
 
 
 class Schemas:
@@ -218,11 +222,9 @@ def _pattern(rules: rules_pb2.StringRules) -> str:
     """One pattern of the whole text for all rules; one that the contract states is stricter."""
     if rules.pattern:
         return rules.pattern
-    if rules.printable and rules.not_blank:
-        return rf"[^{_CONTROL}]*[^{_CONTROL}\s][^{_CONTROL}]*"
-    if rules.printable:
-        return f"[^{_CONTROL}]*"
-    return r"[\s\S]*\S[\s\S]*" if rules.not_blank else ""
+    if rules.not_blank:
+        return PRINTABLE_NOT_BLANK if rules.printable else NOT_BLANK
+    return PRINTABLE if rules.printable else ""
 
 
 def _bytes_limits(rules: rules_pb2.BytesRules, *, is_stated: bool) -> Json:
@@ -239,12 +241,14 @@ def _bytes_limits(rules: rules_pb2.BytesRules, *, is_stated: bool) -> Json:
 def _number(field: FieldDescriptor, rules: rules_pb2.FieldRules | None) -> Json:
     schema = dict(_KINDS[field.cpp_type])
     if field.cpp_type in _LONG:
-        # A client may send the number itself, which alone has bounds; replies have text.
+        # A client may send the number itself; replies have text.
         schema = {"type": ["integer", "string"] if rules else "string", **schema}
         if not rules:
             schema.pop("minimum", None)
     if rules and rules.number.HasField("gte"):
         schema["minimum"] = _short(rules.number.gte)
+        if field.cpp_type in _LONG:
+            schema["pattern"] = _POSITIVE.get(rules.number.gte, schema["pattern"])
     if rules and rules.number.HasField("lte"):
         schema["maximum"] = _short(rules.number.lte)
     return schema

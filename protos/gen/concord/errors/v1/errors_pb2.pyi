@@ -337,30 +337,30 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 600
     """600 to 699: too much. RESOURCE_EXHAUSTED with RetryInfo: the same request may go through later.
 
-    Too much at once. Metadata, where it is a number of calls under way: "limit", one of "calls",
-    "streams", "exports" of the caller's key, "calls_of_all" of all keys together, "runs" of a space; and
+    Too much at once. RESOURCE_EXHAUSTED. Metadata, where it is a number of calls under way: "limit", one of
+    "calls", "streams", "exports" of the caller's key, "calls_of_all" of all keys together, "runs" of a space; and
     "max".
     Example: a key's third ExportSpace while two of its exports are under way.
     """
     ERROR_REASON_TOO_MANY_PENDING: _ErrorReason.ValueType  # 601
     """As many proposals of the caller's principal as may wait for an answer in the space do so already:
-    more would bury them. Metadata: "max".
+    more would bury them. RESOURCE_EXHAUSTED. Metadata: "max".
     Example: CreateProposal of an agent 100 of whose proposals nobody has answered yet.
     """
     ERROR_REASON_TOO_MANY_REFUSALS: _ErrorReason.ValueType  # 602
     """1,000 refused writes of the caller's principal on constitutive items, or refused steps of
     governance, are on record for this hour: its writes there are refused until the hour is over.
-    Reads go on.
+    Reads go on. RESOURCE_EXHAUSTED.
     Example: the next AddMemory of an agent that tried to delete its creed a thousand times.
     """
     ERROR_REASON_DISK_FULL: _ErrorReason.ValueType  # 603
     """The disk of a store has no room for the write; reads go on. The same request goes through once
-    somebody has made room.
+    somebody has made room. RESOURCE_EXHAUSTED.
     Example: AddMemory while the disk of graph's SQLite file is full.
     """
     ERROR_REASON_TOO_MANY_SPACES: _ErrorReason.ValueType  # 604
     """There are as many spaces as Concord follows well, deleted ones among them: no more can be made. Those
-    there are go on. Metadata: "max". Example: CreateSpace where there are 9,000.
+    there are go on. RESOURCE_EXHAUSTED. Metadata: "max". Example: CreateSpace where there are 9,000.
     """
     ERROR_REASON_UNAVAILABLE: _ErrorReason.ValueType  # 700
     """700 to 799: Concord itself cannot.
@@ -720,30 +720,30 @@ Example: a decision without a human's consent that merges what a person said int
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 600
 """600 to 699: too much. RESOURCE_EXHAUSTED with RetryInfo: the same request may go through later.
 
-Too much at once. Metadata, where it is a number of calls under way: "limit", one of "calls",
-"streams", "exports" of the caller's key, "calls_of_all" of all keys together, "runs" of a space; and
+Too much at once. RESOURCE_EXHAUSTED. Metadata, where it is a number of calls under way: "limit", one of
+"calls", "streams", "exports" of the caller's key, "calls_of_all" of all keys together, "runs" of a space; and
 "max".
 Example: a key's third ExportSpace while two of its exports are under way.
 """
 ERROR_REASON_TOO_MANY_PENDING: ErrorReason.ValueType  # 601
 """As many proposals of the caller's principal as may wait for an answer in the space do so already:
-more would bury them. Metadata: "max".
+more would bury them. RESOURCE_EXHAUSTED. Metadata: "max".
 Example: CreateProposal of an agent 100 of whose proposals nobody has answered yet.
 """
 ERROR_REASON_TOO_MANY_REFUSALS: ErrorReason.ValueType  # 602
 """1,000 refused writes of the caller's principal on constitutive items, or refused steps of
 governance, are on record for this hour: its writes there are refused until the hour is over.
-Reads go on.
+Reads go on. RESOURCE_EXHAUSTED.
 Example: the next AddMemory of an agent that tried to delete its creed a thousand times.
 """
 ERROR_REASON_DISK_FULL: ErrorReason.ValueType  # 603
 """The disk of a store has no room for the write; reads go on. The same request goes through once
-somebody has made room.
+somebody has made room. RESOURCE_EXHAUSTED.
 Example: AddMemory while the disk of graph's SQLite file is full.
 """
 ERROR_REASON_TOO_MANY_SPACES: ErrorReason.ValueType  # 604
 """There are as many spaces as Concord follows well, deleted ones among them: no more can be made. Those
-there are go on. Metadata: "max". Example: CreateSpace where there are 9,000.
+there are go on. RESOURCE_EXHAUSTED. Metadata: "max". Example: CreateSpace where there are 9,000.
 """
 ERROR_REASON_UNAVAILABLE: ErrorReason.ValueType  # 700
 """700 to 799: Concord itself cannot.
