@@ -274,6 +274,9 @@ RISES: list[tuple[str, int, str]] = [
     ("services/search", 16, "of a page's results the best one alone is MEDIUM: issue 33"),
     ("tests", 57, "which of a page's results are MEDIUM: issue 33"),
     ("tools", 10, "these ten lines"),
+    ("gateway/concord_gateway", 680, "OpenAPI from the descriptors, and the contract as a page"),
+    ("tests", 415, "OpenAPI against each method's cases and rules, and a generated client"),
+    ("tools", 38, "comments of contracts are shipped, and these three lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -292,7 +295,6 @@ LINES: dict[str, int] = {
     "tests/adversary/test_governance_guards.py": 900,
     "tests/contract/cases/contract_homes.py": 661,
     "tests/e2e/test_access.py": 550,
-    "tests/e2e/test_dissonance.py": 450,
     "tests/e2e/test_search_service.py": 700,
     "tests/e2e/test_signing_page.py": 450,
     "tests/governed/governed_world.py": 510,
@@ -300,19 +302,18 @@ LINES: dict[str, int] = {
     "tests/security/test_space_isolation.py": 470,
 }
 FILES = {
+    "gateway/concord_gateway/http": 26,  # a module a matter of HTTP
     "gateway/client/tests": 63,  # a module a command, or a matter of an importer
-    "services/decisions": 102,  # a page a decision
+    "services/decisions": 104,  # a page a decision
     "services/dissonance/tests": 27,  # a module a noun of dissonance's
     "services/graph/concord_graph/domain": 26,  # a module a noun of graph's domain
     "services/graph/tests": 101,  # a module a noun of graph's
     "services/search/concord_search/usecases": 27,  # a module a use case
-    "services/search/tests": 33,  # a module a noun of search's
+    "services/search/tests": 34,  # a module a noun of search's
     "tests/bench/findings/worlds": 34,  # a collection of memories and its gold
     "tests/bench": 68,  # a module a figure that `make bench` prints
     "tests/contract/cases": 46,  # a module a noun of the contracts, and what they are made from
-    "tests/e2e": 84,  # a module a promise that takes several services
-    "tests/contract/cases": 45,  # a module a noun of the contracts, and what they are made from
-    "tests/e2e": 83,  # a module a promise that takes several services
+    "tests/e2e": 86,  # a module a promise that takes several services
 }
 
 

@@ -126,6 +126,29 @@ async def test_connect_and_grpc_from_node(system: Spawned, target: Target, tmp_p
     assert told["streamed"] >= 2
 
 
+@with_node
+async def test_a_generator_makes_a_client_from_openapi(
+    system: Spawned, target: Target, tmp_path: Path
+) -> None:
+    """W2 @hey-api/openapi-ts, with nothing but the address; its client adds, finds, is refused."""
+    made = {
+        "input": f"{system.http_url}/contract/openapi.json",
+        "output": {"path": str(tmp_path / "client"), "importFileExtension": ".ts"},
+    }
+    (tmp_path / "made.mjs").write_text(f"export default {json.dumps(made)};")
+    status, output = await said(
+        tmp_path, NODE, MODULES / ".bin" / "openapi-ts", "-s", "-f", tmp_path / "made.mjs"
+    )
+    assert status == 0, output
+    told = await answer(
+        tmp_path, NODE, "--no-warnings", HERE / "openapi.mjs", tmp_path / "client",
+        system.http_url, target.api_key,
+    )  # fmt: skip
+
+    assert told["id"] in told["found"]
+    assert told["refused"] == "ERROR_REASON_FIELD_INVALID"
+
+
 @pytest.mark.skipif(
     not GRPCURL, reason="no grpcurl on the PATH and no GRPCURL: `make grpcurl` builds it with Go"
 )

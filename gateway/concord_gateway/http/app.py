@@ -18,7 +18,6 @@ from concord_gateway.admission import Gate
 from concord_gateway.config import Config
 from concord_gateway.http import contract
 from concord_gateway.http.answers import REQUEST_ID, Answers
-from concord_gateway.http.contract import CONTRACT
 from concord_gateway.http.lines import Lines
 from concord_gateway.http.origin import OwnOriginOnly
 from concord_gateway.http.session import HttpGate
@@ -131,7 +130,7 @@ def _operator_routes(health: Health) -> list[HttpRoute]:
 
 
 async def _at_contracts(_request: Request) -> Response:
-    return RedirectResponse(CONTRACT, 302)
+    return RedirectResponse(contract.CONTRACT, 302)
 
 
 def _not_served(answers: Answers) -> Callable[[Request, Exception], Awaitable[Response]]:
@@ -141,7 +140,7 @@ def _not_served(answers: Answers) -> Callable[[Request, Exception], Awaitable[Re
         status = error.status_code if isinstance(error, HTTPException) else 500
         allowed = (error.headers or {}) if isinstance(error, HTTPException) else {}
         wrong_verb = "This path takes another HTTP method: see the header `allow`."
-        unknown = f"There is no such method here: see `GET {CONTRACT}`."
+        unknown = f"There is no such method here: see `GET {contract.CONTRACT}`."
         message = wrong_verb if status == 405 else unknown
         identity = request_ids.accept(request.headers.get(REQUEST_ID))
         return answers.refused(

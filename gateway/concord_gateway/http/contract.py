@@ -15,7 +15,7 @@ from starlette.routing import Route as HttpRoute
 
 from concord_gateway.http import contract_index, contract_page, openapi
 from concord_gateway.http.connect_error import JSON
-from concord_gateway.http.headers import media_type
+from concord_gateway.http.headers import accepts
 from concord_gateway.http.page import TYPES, File, file_of, response
 from concord_gateway.routes import Route
 
@@ -30,7 +30,8 @@ def http_routes(routes: Iterable[Route], workers: Workers) -> list[HttpRoute]:
         """Answers with the last choice to who asks for HTML, and with the first to all others."""
 
         async def answer(request: Request) -> Response:
-            chosen = choices[-1 if _wants_html(request) else 0]
+            is_read = accepts(request.headers.get("accept"), "text/html")
+            chosen = choices[-1 if is_read else 0]
             varies = {"vary": "accept, accept-encoding"} if len(choices) > 1 else {}
             return response(await workers.run(chosen), request, varies)
 
@@ -48,11 +49,6 @@ def http_routes(routes: Iterable[Route], workers: Workers) -> list[HttpRoute]:
         HttpRoute(f"{CONTRACT}/openapi.json", answering(whole), methods=["GET"]),
         HttpRoute(f"{CONTRACT}/style.css", answering(style), methods=["GET"]),
     ]
-
-
-def _wants_html(request: Request) -> bool:
-    accepted = request.headers.get("accept", "").split(",")
-    return "text/html" in {media_type(each) for each in accepted}
 
 
 def _json(value: object) -> File:

@@ -12,10 +12,10 @@ from google.protobuf.descriptor import EnumDescriptor, MethodDescriptor
 from google.rpc import error_details_pb2
 
 from concord_gateway.http.connect_error import HTTP_STATUS, JSON, code_name
+from concord_gateway.http.lines import NDJSON
 from concord_gateway.http.schemas import REF, Json, Schemas, described
 from concord_gateway.routes import Route
 
-NDJSON = "application/x-ndjson"
 ERROR, DETAIL = "connect.Error", "connect.ErrorDetail"
 REASONS: EnumDescriptor = errors_pb2.DESCRIPTOR.enum_types_by_name["ErrorReason"]
 _KEY = "apiKey"

@@ -39,7 +39,7 @@ _KINDS: Mapping[int, Json] = {
     FieldDescriptor.CPPTYPE_UINT64: {"format": "uint64", "pattern": "^[0-9]{1,20}$", "minimum": 0},
 }
 _LONG = {FieldDescriptor.CPPTYPE_INT64, FieldDescriptor.CPPTYPE_UINT64}
-_POSITIVE = {0: "^[0-9]{1,19}$", 1: "^[1-9][0-9]{0,18}$"}
+_POSITIVE: Mapping[float, str] = {0: "^[0-9]{1,19}$", 1: "^[1-9][0-9]{0,18}$"}
 """By the smallest value of a 64-bit number, the pattern of its text."""
 _CONTROL = r"\u0000-\u0008\u000b-\u001f\u007f-\u009f"
 PRINTABLE = f"[^{_CONTROL}]*"
@@ -248,7 +248,7 @@ def _number(field: FieldDescriptor, rules: rules_pb2.FieldRules | None) -> Json:
     if rules and rules.number.HasField("gte"):
         schema["minimum"] = _short(rules.number.gte)
         if field.cpp_type in _LONG:
-            schema["pattern"] = _POSITIVE.get(int(rules.number.gte), schema["pattern"])
+            schema["pattern"] = _POSITIVE.get(rules.number.gte, schema["pattern"])
     if rules and rules.number.HasField("lte"):
         schema["maximum"] = _short(rules.number.lte)
     return schema
