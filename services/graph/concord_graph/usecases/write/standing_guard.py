@@ -32,14 +32,7 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.reach import BeyondReach, Reach
 from concord_graph.domain.succession import former_values, next_values
-from concord_graph.ports import (
-    Author,
-    ClaimMade,
-    OperationFilter,
-    Reads,
-    ServiceRecord,
-    Writes,
-)
+from concord_graph.ports import Author, ClaimMade, OperationFilter, Reads, ServiceRecord, Writes
 from concord_graph.usecases.read.succession import value_of
 from concord_graph.usecases.write.rows import Rows
 from concord_graph.usecases.write.stands import APPLY, WROTE, Stands
