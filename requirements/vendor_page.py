@@ -3,8 +3,8 @@
     python requirements/vendor_page.py
 
 Each archive is npm's and has the sha512 that the file states; only the files that it lists are
-kept, byte for byte, with the package's licence, and it states each one's sha512. To take another
-version, change `version` and take out `sha512`.
+kept, byte for byte and by their names, with the package's licence, and it states each one's sha512.
+To take another version, change `version` and take out `sha512`.
 """
 
 import base64
@@ -43,7 +43,7 @@ def fetched(package: dict[str, Any], folder: Path) -> dict[str, Any]:
     kept = {}
     with tarfile.open(archive) as opened:
         for path in package["files"]:
-            target = PAGE / "vendor" / name / path
+            target = PAGE / "vendor" / name / Path(path).name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(read(opened, path))
             kept[path] = digest_of(target.read_bytes())

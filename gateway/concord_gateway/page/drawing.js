@@ -1,6 +1,6 @@
 /** Draws edges around a node with sigma, in circles by their distance. */
 
-const LIBRARIES = ["graphology/dist/graphology.umd.min.js", "sigma/dist/sigma.min.js"];
+const LIBRARIES = ["graphology/graphology.umd.min.js", "sigma/sigma.min.js"];
 
 /** @type {any} */
 let shown = null;
