@@ -192,3 +192,17 @@ async def test_a_declaration_is_taken_back(live: World, home: Calls) -> None:
     assert left(summary) == {}
     assert await home.declared() == {"LIVES_IN": False}
     assert not (await home.get_edge(rome.id)).supersession.is_superseded
+
+
+async def test_a_selection_has_a_largest_size(live: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """W9 A look shows how many there are; of more than 10,000 an undo begins none."""
+    agent, person = helper(live), ada(live)
+    for number in range(2):
+        await agent.add(f"Thing {number}.")
+    monkeypatch.setattr(undoing, "MOST_SELECTED", 1)
+    seen = await look(person, by_principal("helper"))
+
+    why = await reason(undo_looked_at(person, by_principal("helper"), seen.digest))
+
+    assert seen.undone_count == 2
+    assert why == "ERROR_REASON_SELECTION_TOO_LARGE"
