@@ -22,6 +22,8 @@ class Outcome:
     """What became of the answers to some questions. Each list names questions."""
 
     asked: int = 0
+    first: int = 0
+    """So many right answers are the first result."""
     lost: list[str] = field(default_factory=list)
     """A right answer is not among the default results, no longer current, or says other words."""
     overtaken: list[str] = field(default_factory=list)
@@ -67,6 +69,7 @@ async def attacked(
 async def _look(here: Space, line: Honest, token: str, outcome: Outcome) -> None:
     reply = await found(here.agent, line.question, token)
     outcome.asked += 1
+    outcome.first += reply.results[0].memory.id == line.id
     if not await _is_whole(here, line, reply):
         outcome.lost.append(f"{line.id} {await _what(here, line, reply)}")
     others = [each for each in reply.results if _is_attackers(each)]
@@ -117,7 +120,7 @@ async def bench(system: Spawned, lines: list[Honest], sizes: Sequence[int]) -> A
         "not found without an attack: a person's / an agent's",
         "number",
         tuple(map(float, firsts)),
-        note=f"of {calm.asked} and {calm_agents.asked}",
+        note=f"of {calm.asked} and {calm_agents.asked}; first {calm.first} and {calm_agents.first}",
     )
     for in_text, what in ((False, "any way"), (True, "text alone")):
         for each in sizes:

@@ -122,6 +122,8 @@ async def agents_corrections(system: Spawned, lines: Sequence[Honest]) -> Told:
 async def _corrected(here: Space, tools: Any, line: Honest, text: str, told: Told) -> None:
     """One correction: what its reply says, how it is found and marked, and what one word does."""
     told.made += 1
+    before = (await found(here.agent, line.question, await fresh(here.owner))).results
+    was_first = before[0].memory.id == line.id
     given = {"content": f"{text} She told me so.", "supersedes": [line.id]}
     answer = (await tools.call_tool("add_memory", given)).structured_content or {}
     told.demand("concord claim accept" in answer.get("note", ""), "nothing says what to ask", line)
@@ -134,8 +136,10 @@ async def _corrected(here: Space, tools: Any, line: Honest, text: str, told: Tol
     reply = await found(here.agent, line.question, answer.get("token", ""))
     sides = {line.id, own[0].by_id}
     first = reply.results[:RANK]
-    told.demand(sides == {each.memory.id for each in first}, f"rank over {RANK}", line)
-    told.demand(all(each.memory.claims for each in first), "not marked", line)
+    worse = f"rank over {RANK}" if was_first else f"rank over {RANK}, as another was first before"
+    told.demand(sides == {each.memory.id for each in first}, worse, line)
+    marked = {each.memory.id for each in reply.results if each.memory.claims}
+    told.demand(sides <= marked, "not marked", line)
     named = claim_pb2.ClaimsNamed(ids=[own[0].id])
     await here.owner.claim.AcceptClaims(claim_pb2.AcceptClaimsRequest(named=named))
     now = await get(here.owner, line.id)

@@ -594,7 +594,11 @@ class SearchResponse(_message.Message):
     """
     @_builtins.property
     def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchResult]:
-        """Best first; in history mode by valid time, oldest first."""
+        """Best first; in history mode by valid time, oldest first. Where what a person said (trust VERIFIED) and lower
+        memories match, the best five of the former keep every second place behind the third, and what repeats the query
+        rather than answers it comes before none of them and is not HIGH. What only claims to take a memory's place stands
+        right behind that memory.
+        """
 
     @_builtins.property
     def stac_lines(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
