@@ -95,7 +95,7 @@ def _operation(method: MethodDescriptor, schemas: Schemas, comments: Mapping[str
     return {
         "operationId": f"{service}_{method.name}",
         "tags": [service],
-        "summary": re.split(r"(?<=[.:])\s", text, maxsplit=1)[0] or method.name,
+        "summary": re.split(r"(?<=\.)\s", " ".join(text.split()), maxsplit=1)[0] or method.name,
         **described(text),
         "security": [{_KEY: [scope]}],
         "requestBody": {"required": True, "content": {JSON: {"schema": {"$ref": REF + sent}}}},
