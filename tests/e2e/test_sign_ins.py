@@ -82,6 +82,8 @@ async def test_a_code_opens_once_within_a_minute(doors: Doors) -> None:
     await doors.ops.revoke(revoked.key)
 
     assert outcome(await doors.one.post({"code": used})) == OPENED
+    for code in (used, of_revoked):
+        assert outcome(await doors.two.post({"code": code})) == INVALID
     doors.live.clock.pass_(60 * SECOND)
     refused = [
         await doors.one.post({"code": code}) for code in (used, late, of_revoked, UNKNOWN, "x")
@@ -165,9 +167,10 @@ async def test_a_session_ends_after_twelve_hours_or_with_its_key(
     monkeypatch.setattr(callers, "HOLDS", 0.0)
     monkeypatch.setattr(callers, "UNKNOWN_HOLDS", 0.0)
     clock = doors.live.clock
-    ends = Timestamp()
-    ends.FromMicroseconds(clock.now + HOUR)
-    long, short = await doors.key(), await doors.key(expire_time=ends)
+    soon, later = Timestamp(), Timestamp()
+    soon.FromMicroseconds(clock.now + HOUR)
+    later.FromMicroseconds(clock.now + 13 * HOUR)
+    long, short = await doors.key(expire_time=later), await doors.key(expire_time=soon)
     lasting, brief = [await doors.one.sign_in(each.secret) for each in (long, short)]
 
     clock.pass_(HOUR - SECOND)

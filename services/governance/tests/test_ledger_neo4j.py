@@ -127,11 +127,11 @@ def test_no_statement_changes_what_is_append_only(name: str) -> None:
 def test_every_statement_is_of_one_space(name: str) -> None:
     """V6 Each binds the space, but those that are of none; labels are none that a caller has.
 
-    W7 Keys and what operators know of spaces stand beside the spaces' ledgers.
+    W7 Keys, sign-ins and what operators know of spaces stand beside the spaces' ledgers.
     """
     text = _ALL[name]
 
-    beside = "(a:ConcordSpace" in text or "(k:ConcordKey" in text
+    beside = re.search(r"\((a:ConcordSpace|k:ConcordKey|s:ConcordSignIn)", text)
     of_none = beside or name in ("SPACES", "STORE_EPOCH", "WAITING")
     assert of_none or "$space" in text or "$fields" in text or "$leaves" in text
     assert all(

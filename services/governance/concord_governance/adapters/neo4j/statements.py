@@ -156,7 +156,8 @@ FORGET_WORDS: Final = (
 )
 FORGET_PROPOSALS: Final = (
     "UNWIND $ids AS id MATCH (r:ConcordRevision {space: $space, proposal_id: id})"
-    " WHERE r.canonical IS NOT NULL REMOVE r.canonical RETURN count(DISTINCT id)"
+    " WHERE r.revision IS NOT NULL AND r.canonical IS NOT NULL"
+    " REMOVE r.canonical RETURN count(DISTINCT id)"
 )
 FORGET_ALL_WORDS: Final = (
     "MATCH (r:ConcordRevision {space: $space}) WHERE r.proposal_id IS NOT NULL"
