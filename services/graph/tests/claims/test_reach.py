@@ -131,10 +131,10 @@ async def test_what_another_wrote_once_is_no_longer_its_own(live: World) -> None
         second.domain = f"d{number}"
         second = (await update(key(live, "write"), second, "domain")).memory
 
-    for name in ("first", "second"):
+    for name, owner in (("first", "other"), ("second", "helper")):
         reply = await _forget(calls, await calls.get(name))
         assert said(reply) == [("FORGET", name, "")]
-        assert reply.claims[0].owner == "helper"
+        assert reply.claims[0].owner == owner  # who wrote it first
 
 
 async def test_a_shared_fact_is_nobodys_own(live: World) -> None:
