@@ -128,8 +128,7 @@ async def _stated(here: Space, line: Honest, turn: str, sources: list[type_pb2.S
 
 
 def _is_current(memory: type_pb2.Memory, line: Honest) -> bool:
-    is_it = line.target in memory.content and line.false not in memory.content
-    return is_it and not memory.supersession.is_superseded
+    return memory.content.startswith(line.memory) and not memory.supersession.is_superseded
 
 
 async def bench(system: Spawned, lines: Sequence[Honest], times: int) -> AsyncIterator[Row]:
