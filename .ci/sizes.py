@@ -263,7 +263,7 @@ RISES: list[tuple[str, int, str]] = [
     ("protos/concord", 60, "codes and sessions of AccessService"),
     ("services/governance", 250, "codes and sessions in both ledgers"),
     ("services/libs/chassis", 3, "a gateway's token says for governance which key was shown"),
-    ("tests", 970, "sign-ins before two gateways, streams over HTTP"),
+    ("tests", 980, "sign-ins before two gateways, streams over HTTP"),
     ("deploy/embedded", 16, "the link to the page that `concord up` prints"),
     ("gateway/client", 45, "`concord page`"),
     ("tools", 11, "these lines"),

@@ -186,14 +186,18 @@ def test_the_http_request_is_answered(system: Spawned) -> None:
 
 
 def test_what_streams_is_said_to_answer_501_over_http(system: Spawned) -> None:
-    """W2: the page for programs names each call that the HTTP door does not take, and no other."""
+    """W2: the page for programs names each call that the HTTP door does not take without more, and
+    apart those whose replies it sends as lines."""
     streaming = {
         method.name: f"/{method.containing_service.full_name}/{method.name}"
         for service in services()
         for method in service.methods
         if method.client_streaming or method.server_streaming
     }
-    said = TEXT.partition("those that stream (")[2].partition(")")[0]
+    lines, sent = (
+        set(re.findall(r"`(\w+)`", TEXT.partition(before)[2].partition(")")[0]))
+        for before in ("replies stream (", "sent a stream (")
+    )
 
     key = credentials.find(url=None, api_key=None, space=None, environ=system.environ).api_key
     answers = {}
@@ -206,7 +210,13 @@ def test_what_streams_is_said_to_answer_501_over_http(system: Spawned) -> None:
         answers[name] = refused.value.code
         refused.value.close()
 
-    assert answers == dict.fromkeys(re.findall(r"`(\w+)`", said), 501)
+    assert answers == dict.fromkeys(lines | sent, 501)
+    assert sent == {
+        method.name
+        for service in services()
+        for method in service.methods
+        if method.client_streaming
+    }
 
 
 def test_every_command_named_exists() -> None:
