@@ -1,20 +1,19 @@
 """A running system with something in it, and a real browser that is signed in to it."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
+from page_views import SignIn
 from playwright.sync_api import Browser, Page, sync_playwright
 from two_signers import begun, environ_of
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 OPTIONS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 """As Debian's runs without a screen: as root, and drawing by software."""
-
-SignIn = Callable[..., Page]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -68,11 +67,3 @@ def sign_in(chromium: Browser, concord: CommandLine) -> Iterator[SignIn]:
     for context in contexts:
         context.close()
     assert [each for each in wrong if "Failed to load resource" not in each] == []
-
-
-def view(page: Page, running: Spawned, name: str) -> Page:
-    """The page, once a view is loaded: its heading is there and nothing says that it loads."""
-    page.goto(f"{running.http_url}/#/{name}")
-    page.locator("main h1").first.wait_for()
-    page.get_by_text("Loading…").wait_for(state="detached")
-    return page

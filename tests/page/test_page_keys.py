@@ -3,9 +3,8 @@
 import pytest
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned
+from page_views import SignIn, view
 from playwright.sync_api import expect
-
-from tests.page.conftest import SignIn, view
 
 
 def test_keys_alone_will_do(sign_in: SignIn, concord: CommandLine) -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned
-
-from tests.page.conftest import SignIn, view
+from page_views import SignIn, view
 
 AXE = Path(__file__).parent / "node_modules/axe-core/axe.min.js"
 SCREENS = (("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390))

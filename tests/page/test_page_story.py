@@ -5,10 +5,9 @@ import re
 import pytest
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned
+from page_views import SignIn, view
 from playwright.sync_api import Page, expect
 from two_signers import approved, proposal
-
-from tests.page.conftest import SignIn, view
 
 
 @pytest.mark.slow

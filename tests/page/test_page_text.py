@@ -5,9 +5,8 @@ import json
 import pytest
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned
+from page_views import SignIn, view
 from playwright.sync_api import Page
-
-from tests.page.conftest import SignIn, view
 
 HOSTILE = (
     "<img src=x onerror='window.owned=1'>",
