@@ -203,7 +203,7 @@ MENDS: list[tuple[str, dict[str, Any], dict[str, dict[str, Any]]]] = [
     ("memory_status", {"verbose": True}, {"verbose": {"example": None}}),
     ("search_memories", {"query": "x" * 3000}, {"query": {}}),
     ("search_memories", ASK | {"limit": True}, {"limit": {"example": None}}),
-    ("search_memories", ASK | {"max_tokens": 10**9}, {"max_tokens": {"example": None}}),
+    ("search_memories", ASK | {"max_tokens": 10**9}, {"max_tokens": {"example": 50_000}}),
 ]
 
 

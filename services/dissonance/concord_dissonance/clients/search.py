@@ -23,6 +23,9 @@ AMENDED_KINDS = tuple(
 CAP = 15.0
 """Most seconds for one call, after which dissonance goes on without search."""
 _SURE = frozenset({search_pb2.CONFIDENCE_BAND_MEDIUM, search_pb2.CONFIDENCE_BAND_HIGH})
+NEAR_THE_BEST = 0.5
+"""The least share of the best result's score with which another one is taken beside it: of a result
+that is not the best, a band says only whether it alone is an answer (0118)."""
 
 
 class SearchClient:
@@ -72,12 +75,15 @@ class SearchClient:
     async def surely_found(
         self, who: Credential, query: str, limit: int, fresh: str
     ) -> Sequence[str]:
-        """The ids of a caller's query's best results of medium or high confidence, best first; not
-        counted as read.
+        """The ids of a caller's query's best results, best first, if the memory surely has some: the
+        first of medium or high confidence, and those that are near it; not counted as read.
 
         `fresh`: the freshness token of a write that the index must have; empty: of none.
         """
         request = search_pb2.SearchRequest(query=query, page_size=limit, peek=True)
         request.consistency.at_least_as_fresh = fresh
         reply = await in_name_of(who, self._search.Search, request)
-        return [each.memory.id for each in reply.results if each.confidence in _SURE]
+        if reply.confidence not in _SURE:
+            return []
+        least = NEAR_THE_BEST * max(each.composite_score for each in reply.results)
+        return [each.memory.id for each in reply.results if each.composite_score >= least]
