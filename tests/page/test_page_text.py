@@ -30,7 +30,7 @@ def hostile(concord: CommandLine) -> None:
         name = text[:200]
         concord.done(
             *("add", text, "--id", f"hostile-{number}", "--tag", name[:60], "--domain", "x"),
-            *("--source-speaker", name) if number < 5 else (),
+            *("--source", name[:100], "--session", f"session {name[:60]}"),
         )
         concord.done("link", name, "KNOWS", f"other {name[:50]}")
     concord.done("link", "memory:hostile-0", "CONTRADICTS", "memory:hostile-1")
