@@ -75,7 +75,7 @@ class SearchClient:
     async def surely_found(
         self, who: Credential, query: str, limit: int, fresh: str
     ) -> Sequence[str]:
-        """The ids of a caller's query's best results, best first, if the memory surely has some: one
+        """The ids of a caller's query's results, best first, if the memory surely has some: one
         of medium or high confidence, and those near it; not counted as read.
 
         `fresh`: the freshness token of a write that the index must have; empty: of none.
