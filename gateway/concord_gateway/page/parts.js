@@ -44,11 +44,13 @@ export function words(text, whole = false) {
     <button class="small bare" @click=${open}>Show all ${text.length.toLocaleString()} characters</button>`;
 }
 
-/** A link to a memory, an edge or a node. @param {string | undefined} id @param {string} [kind] @param {string} [name] */
-export function item(id, kind = "ITEM_KIND_MEMORY", name) {
-  if (!id) return name ? html`<bdi>${name}</bdi>` : nothing;
-  const view = kind === "ITEM_KIND_MEMORY" ? "memory" : "graph";
-  return html`<a href=${href(view, id)}><bdi>${name || id}</bdi></a>`;
+const VIEW_OF = /** @type {Record<string, string>} */ ({ ITEM_KIND_MEMORY: "memory", ITEM_KIND_CONFLICT: "conflicts" });
+
+/** An item's id, as a link where a view shows it. @param {string | undefined} id @param {string} [kind] */
+export function item(id, kind = "ITEM_KIND_MEMORY") {
+  if (!id) return nothing;
+  const view = VIEW_OF[kind];
+  return view ? html`<a href=${href(view, id)}><bdi>${id}</bdi></a>` : html`<bdi class="mono">${id}</bdi>`;
 }
 
 /** @param {string} text @param {"" | "good" | "warn" | "bad" | "dashed"} [tone] @param {string} [title] */

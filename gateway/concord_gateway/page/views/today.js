@@ -101,5 +101,5 @@ function changes(said, since) {
   return html`<h2>${since ? html`Changed since your last visit, ${time(since)}` : "Latest changes"}</h2>
     ${operations.length === 0 ? html`<p class="quiet">Nothing.</p>` : html`<table class="folds"><thead><tr><th>When</th><th>Who</th><th>What</th><th>Item</th></tr></thead>
       <tbody>${operations.map((/** @type {any} */ each) => html`<tr data-row><td class="short">${time(each.recordTime)}</td><td data-name="Who"><bdi>${each.principal}</bdi></td>
-        <td data-name="What">${word(each.type, "CHANGE_TYPE")}</td><td>${item(each.itemId, each.itemKind)}</td></tr>`)}</tbody></table>`}`;
+        <td data-name="What">${word(each.itemKind, "ITEM_KIND")} ${word(each.type, "CHANGE_TYPE")}</td><td>${item(each.itemId, each.itemKind)}</td></tr>`)}</tbody></table>`}`;
 }
