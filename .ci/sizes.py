@@ -279,7 +279,7 @@ RISES: list[tuple[str, int, str]] = [
     ("tools", 38, "comments of contracts are shipped, and these three lines"),
     ("gateway/concord_gateway", 2540, "the page: its modules and its sheet count, too (issue 35)"),
     ("gateway/client", 15, "what undo and scopes say, joined"),
-    ("tests", 530, "the page in a real browser"),
+    ("tests", 680, "the page in a real browser, and before a server that lies"),
     ("tools", 70, "the page's libraries are fetched again, and these lines"),
     ("tests", 1580, "the bench of governance, with 50 questions; who owns an item"),
     ("protos/concord", 3, "what order results have beside what a person said"),

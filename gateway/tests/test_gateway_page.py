@@ -6,7 +6,8 @@ from pathlib import Path
 
 import concord_gateway
 import pytest
-from gateway_echo import Front, front
+from concord.rules.v1 import rules_pb2
+from gateway_echo import ECHO, INTERNAL, Front, front
 from vendor_page import digest_of
 
 PAGE = Path(concord_gateway.__file__).parent / "page"
@@ -64,7 +65,15 @@ async def test_permissions_are_those_of_the_contract(tmp_path: Path) -> None:
     async with front(tmp_path, page=True) as door:
         response = await door.http.get("/page/permissions.js")
 
-    assert response.text.startswith("export default {")
+    found = json.loads(response.text.removeprefix("export default ").removesuffix(";\n"))
+    assert found == {
+        f"{service.full_name}/{method.name}".replace(".v1.", ".", 1).removeprefix("concord."): (
+            method.GetOptions().Extensions[rules_pb2.method].permission
+        )
+        for service in (ECHO, INTERNAL)
+        for method in service.methods
+    }
+    assert len(found) > 2
     assert response.headers["content-type"].startswith("text/javascript")
 
 

@@ -40,6 +40,22 @@ def test_signing_out_ends_it(sign_in: SignIn, running: Spawned) -> None:
     expect(page.get_by_role("heading", name="Sign in to Concord")).to_be_visible()
 
 
+def test_two_tabs_have_a_session_each(
+    sign_in: SignIn, running: Spawned, concord: CommandLine
+) -> None:
+    """W5 W7: signing in and out in a second tab of the same browser leaves the first one alone."""
+    first = sign_in()
+    second = first.context.new_page()
+    second.goto(concord.done("page", "--no-open").strip())
+    second.get_by_role("heading", name="Today").wait_for()
+
+    second.get_by_role("button", name="Sign out").click()
+    second.get_by_role("heading", name="Sign in to Concord").wait_for()
+    view(first, running, "memories")
+
+    expect(first.get_by_role("button", name="Add a memory")).to_be_visible()
+
+
 def test_a_revoked_key_ends_it(sign_in: SignIn, running: Spawned, concord: CommandLine) -> None:
     """W7: within five seconds of the revocation the page asks to sign in."""
     made = concord.done(

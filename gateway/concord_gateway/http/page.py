@@ -81,7 +81,7 @@ def http_routes(routes: Iterable[Route]) -> list[HttpRoute]:
 def _permissions(routes: Iterable[Route]) -> bytes:
     """A module with the permission that each method needs, so that the page offers no other."""
     needed = {
-        route.path.removeprefix("/concord.").replace(".v1.", ".", 1): route.method.GetOptions()
+        route.path[1:].removeprefix("concord.").replace(".v1.", ".", 1): route.method.GetOptions()
         .Extensions[rules_pb2.method]
         .permission
         for route in routes
