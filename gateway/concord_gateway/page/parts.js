@@ -2,7 +2,7 @@
 
 import { html, nothing } from "./vendor/lit-html/lit-html.js";
 import { Refused } from "./calls.js";
-import { href } from "./state.js";
+import { go, href } from "./state.js";
 
 export { html, nothing };
 
@@ -78,6 +78,12 @@ export function refusal(error) {
     ${error.reason ? html`<p class="quiet mono">${error.reason}</p>` : nothing}
   </div>`;
 }
+
+/** A filter of the address, chosen from some values. @param {URLSearchParams} params @param {string} name @param {string} label
+ * @param {string[]} values @param {string} [none] what no choice is called */
+export const choice = (params, name, label, values, none = "any") => html`<label>${label}
+  <select @change=${(/** @type {Event} */ event) => go({ [name]: /** @type {HTMLSelectElement} */ (event.target).value })}><option value="">${none}</option>
+    ${values.map((each) => html`<option value=${each} ?selected=${params.get(name) === each}>${word(each)}</option>`)}</select></label>`;
 
 /** Nothing is there: what to do next. @param {unknown} said */
 export const empty = (said) => html`<div class="empty">${said}</div>`;

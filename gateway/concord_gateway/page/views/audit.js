@@ -4,7 +4,7 @@ import { own } from "../access.js";
 import { call } from "../calls.js";
 import { setKeys, press } from "../keys.js";
 import { bytes, checkpoint, consistent, included } from "../merkle.js";
-import { badge, empty, html, item, nothing, refusal, time, word } from "../parts.js";
+import { badge, choice, empty, html, item, nothing, refusal, time, word } from "../parts.js";
 import { go, href } from "../state.js";
 
 const ACTIONS = ["SMF_PROPOSE", "SMF_APPROVE", "SMF_REJECT", "SMF_EXECUTE", "SMF_UNDO", "SMF_FAIL", "DELETE_ATTEMPT", "WRITE_ATTEMPT", "FRAMING_VIOLATION", "SAFEGUARD_VIOLATION", "CONSENT_REFUSED", "KEY_CREATE", "KEY_REVOKE"];
@@ -95,10 +95,7 @@ async function inclusion(entry) {
 
 /** @param {URLSearchParams} params */
 function filters(params) {
-  const select = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string[]} */ values) => html`<label>${label}
-    <select @change=${(/** @type {Event} */ event) => go({ [name]: /** @type {HTMLSelectElement} */ (event.target).value })}><option value="">any</option>
-      ${values.map((each) => html`<option value=${each} ?selected=${params.get(name) === each}>${word(each)}</option>`)}</select></label>`;
-  return html`<div class="row">${select("action", "Action", ACTIONS)} ${select("actor", "Actor", ACTORS)}
+  return html`<div class="row">${choice(params, "action", "Action", ACTIONS)} ${choice(params, "actor", "Actor", ACTORS)}
     <label>Since <input type="date" .value=${params.get("since") ?? ""} @change=${(/** @type {Event} */ event) => go({ since: /** @type {HTMLInputElement} */ (event.target).value })}></label>
     ${params.get("item") ? html`<button class="small" @click=${() => go({ item: "" })}>Item <bdi>${params.get("item")}</bdi> ✕</button>` : nothing}</div>`;
 }

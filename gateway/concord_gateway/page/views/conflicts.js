@@ -3,7 +3,7 @@
 import { mayChange } from "../access.js";
 import { call, change } from "../calls.js";
 import { press, setKeys } from "../keys.js";
-import { announce, ask, badge, copies, day, difference, empty, html, item, nothing, quoted, refusal, time, word, words } from "../parts.js";
+import { announce, ask, badge, choice, copies, day, difference, empty, html, item, nothing, quoted, refusal, time, word, words } from "../parts.js";
 import { render } from "../vendor/lit-html/lit-html.js";
 import { asOf, go, href } from "../state.js";
 
@@ -105,10 +105,7 @@ function actionsOf(settle, remember) {
 
 /** @param {URLSearchParams} params */
 function filters(params) {
-  const select = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string[]} */ values, /** @type {string} */ none) => html`<label>${label}
-    <select @change=${(/** @type {Event} */ event) => go({ [name]: /** @type {HTMLSelectElement} */ (event.target).value })}><option value="">${none}</option>
-      ${values.map((each) => html`<option value=${each} ?selected=${params.get(name) === each}>${each.toLowerCase()}</option>`)}</select></label>`;
-  return html`<div class="row">${select("state", "State", STATES, "open")} ${select("class", "Class", CLASSES, "any")}</div>`;
+  return html`<div class="row">${choice(params, "state", "State", STATES, "open")} ${choice(params, "class", "Class", CLASSES, "any")}</div>`;
 }
 
 /** @param {any[]} conflicts @param {ReturnType<typeof actionsOf>} actions */

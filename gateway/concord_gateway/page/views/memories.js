@@ -3,7 +3,7 @@
 import { mayChange } from "../access.js";
 import { call, change } from "../calls.js";
 import { press, setKeys } from "../keys.js";
-import { announce, badge, bandBadge, copies, empty, healthBadge, html, item, nothing, quoted, refusal, time, word, words } from "../parts.js";
+import { announce, badge, bandBadge, choice, copies, empty, healthBadge, html, item, nothing, quoted, refusal, time, word, words } from "../parts.js";
 import { asOf, go, href } from "../state.js";
 import { claimBadges } from "./claims.js";
 
@@ -99,16 +99,11 @@ function filters(params, query, history) {
     event.preventDefault();
     go({ q: String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get("q")) });
   };
-  const select = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string[]} */ values) => html`<label>${label}
-    <select @change=${(/** @type {Event} */ event) => go({ [name]: /** @type {HTMLSelectElement} */ (event.target).value })}>
-      <option value="">any</option>
-      ${values.map((each) => html`<option value=${each} ?selected=${params.get(name) === each}>${each.toLowerCase()}</option>`)}
-    </select></label>`;
   return html`<form class="row" role="search" @submit=${submit}>
       <input class="grow" type="search" name="q" aria-label="Search memories" placeholder="Ask in your own words" .value=${query}>
       <button class="main">Search</button>
     </form>
-    <div class="row">${select("kind", "Kind", KINDS)} ${select("origin", "Written by", ORIGINS)}
+    <div class="row">${choice(params, "kind", "Kind", KINDS)} ${choice(params, "origin", "Written by", ORIGINS)}
       <label><input type="checkbox" .checked=${history} @change=${() => go({ all: history ? "" : "1" })}> with what was replaced</label>
       ${params.get("session") ? html`<button class="small" @click=${() => go({ session: "" })}>Session <bdi>${params.get("session")}</bdi> ✕</button>` : nothing}
     </div>`;

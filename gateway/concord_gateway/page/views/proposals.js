@@ -4,10 +4,10 @@ import { mayCall, mayChange, own } from "../access.js";
 import { call, change } from "../calls.js";
 import { setKeys } from "../keys.js";
 import { bytes } from "../merkle.js";
-import { announce, ask, badge, copies, difference, empty, html, item, nothing, refusal, time, word, words } from "../parts.js";
+import { announce, ask, badge, choice, copies, difference, empty, html, item, nothing, refusal, time, word, words } from "../parts.js";
 import { base64url, consent, keyOf, keyProof, newKey, publicKey, rejection, revisionOf, signed } from "../signing.js";
 import { render } from "../vendor/lit-html/lit-html.js";
-import { go, href } from "../state.js";
+import { href } from "../state.js";
 
 const STATUSES = ["PENDING", "PENDING_REVIEW", "APPROVED", "EXECUTED", "REJECTED", "WITHDRAWN", "EXPIRED", "FAILED", "UNDONE"];
 const SERVICE = "governance.ProposalService";
@@ -36,8 +36,7 @@ function list({ params, signal, update }) {
   return {
     load: () => load(),
     draw: () => html`<h1>Proposals</h1>
-      <div class="row"><label>Status <select @change=${(/** @type {Event} */ event) => go({ status: /** @type {HTMLSelectElement} */ (event.target).value })}><option value="">any</option>
-        ${STATUSES.map((each) => html`<option value=${each} ?selected=${each === status}>${word(each)}</option>`)}</select></label></div>
+      <div class="row">${choice(params, "status", "Status", STATUSES)}</div>
       ${refusal(failed)}
       ${!got ? nothing : (got.proposals ?? []).length === 0 ? empty(html`No proposal is here. What is constitutive changes by a proposal: <code>concord propose</code>.`)
         : html`<table class="folds"><thead><tr><th>Proposal</th><th>What changes</th><th>By</th><th>Status</th><th>Ends</th></tr></thead><tbody>
