@@ -29,7 +29,7 @@ one quick test test-neo4j test-qdrant test-strangers test-page soak chaos: expor
 WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
 PARALLEL = -n $(WORKERS) --dist worksteal
 
-.PHONY: menu help setup setup-dev run install wheels demo one quick test test-wheels reads test-neo4j test-qdrant test-replicas test-strangers test-page grpcurl test-alone test-compose compose-up compose-backup compose-restore compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
+.PHONY: menu help setup setup-dev run install wheels demo one quick test test-wheels reads test-neo4j test-qdrant test-replicas test-strangers test-page grpcurl test-alone test-compose compose-up compose-backup compose-restore compose-down neo4j-up neo4j-down lint types protos bench load soak mutants chaos clean baseline locks
 
 menu: ##use print this menu
 	@for group in "use Use it" "dev Develop it" "ops Operate and distribute it"; do \
@@ -194,6 +194,9 @@ baseline: $(VENV)/dev.stamp ##dev make today's contracts what `buf breaking` com
 
 bench: $(VENV)/dev.stamp ##dev print speed as ratios against floors of the same run, and retrieval figures
 	$(BIN)/python -m tests.bench $(ARGS)
+
+load: $(VENV)/dev.stamp ##dev play mixed calls on many spaces of a new system, as they arrive (ARGS="--spaces 20000 --rate 300 --flood")
+	$(BIN)/python -m tests.load $(ARGS)
 
 soak: $(VENV)/dev.stamp ##dev play the random walks of `make test` ten times as long (SEED=n: once more)
 	seed=$${SEED:-$$RANDOM}; \
