@@ -57,7 +57,7 @@ topologySpreadConstraints:
 {{- define "concord.neo4jPassword" -}}
 {{- $given := .Values.neo4j.passwordSecret -}}
 {{- if and .Values.neo4j.uri $given.name -}}
-- secret: {name: {{ $given.name }}, items: [{key: {{ $given.key }}, path: neo4j_password}]}
+- secret: {name: {{ $given.name | quote }}, items: [{key: {{ $given.key | quote }}, path: neo4j_password}]}
 {{- else -}}
 - secret: {name: {{ include "concord.secret" . }}, items: [{key: neo4j_password, path: neo4j_password}]}
 {{- end }}
@@ -66,7 +66,7 @@ topologySpreadConstraints:
 {{- define "concord.qdrantKey" -}}
 {{- $given := .Values.qdrant.apiKeySecret -}}
 {{- if and .Values.qdrant.url $given.name -}}
-- secret: {name: {{ $given.name }}, items: [{key: {{ $given.key }}, path: qdrant_api_key}]}
+- secret: {name: {{ $given.name | quote }}, items: [{key: {{ $given.key | quote }}, path: qdrant_api_key}]}
 {{- else -}}
 - secret: {name: {{ include "concord.secret" . }}, items: [{key: qdrant_api_key, path: qdrant_api_key}]}
 {{- end }}
@@ -121,6 +121,9 @@ spec:
         {{- include "concord.variables" $settings | nindent 8 }}
         {{- with .env }}
         {{- . | nindent 8 }}
+        {{- end }}
+        {{- range $setting, $given := $values.secretEnv }}
+        - {name: {{ $setting }}, valueFrom: {secretKeyRef: {name: {{ $given.name | quote }}, key: {{ $given.key | quote }}}}}
         {{- end }}
       ports:
         {{- range $name, $port := .ports }}
@@ -183,7 +186,7 @@ spec:
                 - {key: tls.key, path: certificate_key}
           {{- end }}
           {{- range $setting, $given := $values.secretFiles }}
-          - secret: {name: {{ $given.name }}, items: [{key: {{ $given.key }}, path: {{ $setting }}}]}
+          - secret: {name: {{ $given.name | quote }}, items: [{key: {{ $given.key | quote }}, path: {{ $setting }}}]}
           {{- end }}
     {{- with .volumes }}
     {{- . | nindent 4 }}
