@@ -1,9 +1,11 @@
 """Every manifest is one that Kubernetes takes, and pods may do no more than they must."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import kubernetes_validate
@@ -317,3 +319,23 @@ def test_metrics_are_read_where_each_service_tells_them() -> None:
         assert {"name": "metrics", "containerPort": 9464} in container["ports"]
     assert dashboard == json.loads((CHART / "dashboards/concord.json").read_text("utf-8"))
     assert shown["metadata"]["labels"]["grafana_dashboard"] == "1"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_notes_say_how_to_reach_it(case: str, tmp_path: Path) -> None:
+    """W10: what helm prints after an install, here as a manifest: helm prints it of a cluster."""
+    chart = shutil.copytree(CHART, tmp_path / "concord")
+    notes = chart / "templates" / "NOTES.txt"
+    (chart / "templates/notes.yaml").write_text("said: |\n" + indent(notes.read_text(), "  "))
+    notes.unlink()
+    done = run("template", "memory", str(chart), "-s", "templates/notes.yaml", given=CASES[case])
+    said = read(done.stdout)[0]["said"]
+
+    assert "no value" not in said
+    assert ("EVERY SERVICE IS STOPPED" in said) == (case == "a restore")
+    address = "https://memory.example:7600" if case in SECURE else "127.0.0.1:7600"
+    assert case in ("a restore", "certificates of one's own") or f"CONCORD_URL={address} " in said
+    assert ("THERE ARE NO BACKUPS" in said) == (not of_kind(case, "CronJob"))
+
+
+SECURE = ("production", "everything")
