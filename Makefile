@@ -22,14 +22,14 @@ NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests
                tests/chaos/test_backup_of_neo4j.py tests/e2e/test_late_stores.py
 PYTEST := $(BIN)/python -W error -m pytest
 # Tests write much that is thrown away: into memory, where there is such a folder.
-one quick test test-alone test-neo4j test-qdrant test-replicas test-strangers test-page soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
+one quick test test-alone test-neo4j test-qdrant test-replicas test-strangers test-page test-helm soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
 # Processes that tests start read what earlier ones compiled: a third of their start without it.
-one quick test test-neo4j test-qdrant test-strangers test-page soak chaos: export PYTHONDONTWRITEBYTECODE :=
+one quick test test-neo4j test-qdrant test-strangers test-page test-helm soak chaos: export PYTHONDONTWRITEBYTECODE :=
 # Three workers for two cores: a test waits for disks and processes for a third of its time.
 WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
 PARALLEL = -n $(WORKERS) --dist worksteal
 
-.PHONY: menu help setup setup-dev run install wheels demo one quick test test-wheels reads test-neo4j test-qdrant test-replicas test-strangers test-page grpcurl test-alone test-compose compose-up compose-backup compose-restore compose-down neo4j-up neo4j-down lint types protos bench load soak mutants chaos clean baseline locks
+.PHONY: menu help setup setup-dev run install wheels demo one quick test test-wheels reads test-neo4j test-qdrant test-replicas test-strangers test-page test-helm helm grpcurl test-alone test-compose compose-up compose-backup compose-restore compose-down neo4j-up neo4j-down lint types protos bench load soak mutants chaos clean baseline locks
 
 menu: ##use print this menu
 	@for group in "use Use it" "dev Develop it" "ops Operate and distribute it"; do \
@@ -70,7 +70,7 @@ quick: $(VENV)/dev.stamp ##dev check style, types and the nearest tests of what 
 	$(MAKE) -s types TYPED="$$packages" TESTED="$$folders"; \
 	[ -z "$$tests" ] || $(PYTEST) -q $(PARALLEL) -m "$(EVERYWHERE) and not slow" $$tests $(ARGS)
 
-EVERYWHERE := not chaos and not soak and not neo4j and not qdrant and not strangers and not wheels and not compose and not replicas and not page
+EVERYWHERE := not chaos and not soak and not neo4j and not qdrant and not strangers and not wheels and not compose and not replicas and not page and not helm
 test: $(VENV)/dev.stamp ##dev set up and run every test but the chaos and soak ones
 	$(PYTEST) $(PARALLEL) -m "$(EVERYWHERE)" $(ARGS)
 
@@ -107,6 +107,14 @@ $(VENV)/page.stamp: tests/page/package-lock.json
 	npm ci --silent --no-audit --no-fund --prefix tests/page
 	@touch $@
 
+# Without helm each of these tests says why it is skipped.
+test-helm: $(VENV)/dev.stamp ##dev render the Helm chart over a matrix of values and check it offline (`make helm`)
+	$(PYTEST) $(PARALLEL) -m helm tests/helm $(ARGS)
+
+helm: $(BIN)/helm ##dev build helm with Go, for `make test-helm`
+$(BIN)/helm:
+	GOBIN=$(CURDIR)/$(BIN) go install helm.sh/helm/v3/cmd/helm@v3.22.0
+
 grpcurl: $(BIN)/grpcurl ##dev build grpcurl with Go, for `make test-strangers`
 $(BIN)/grpcurl:
 	GOBIN=$(CURDIR)/$(BIN) go install github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.4
@@ -140,18 +148,21 @@ compose-up: compose-there $(VENV)/run.stamp ##ops make secrets once, then build 
 	user=$$(id -u):$$(id -g); if [ "$$user" = 0:0 ]; then user=10001:10001; fi; \
 	printf 'CONCORD_USER=%s\nCONCORD_PORT=%s\nCONCORD_HTTP_PORT=%s\n' \
 	  $$user $$port $$((port + 1)) > deploy/.env
-	$(COMPOSE) up -d --build --wait
+	$(COMPOSE) --profile operator build
+	$(COMPOSE) up -d --wait
 	@echo "It runs. CONCORD_DATA=$(SECRETS) $(BIN)/concord status"
 
 OWNED = $$(grep ^CONCORD_USER= deploy/.env | cut -d= -f2)
 compose-backup: compose-there ##ops back up the distributed system, running, into deploy/backups (ARGS="--keep 7")
 	@mkdir -p deploy/backups; if [ "$$(id -u)" = 0 ]; then chown $(OWNED) deploy/backups; fi
-	$(COMPOSE) run --rm --build operator backup create /backups $(ARGS)
+	$(COMPOSE) run --rm operator backup create /backups $(ARGS)
 
-compose-restore: compose-there ##ops stop the services, put a backup of deploy/backups in the place of all there is, start (BACKUP=name; TLS=1 as before)
+compose-restore: compose-there ##ops stop the services, put a backup of deploy/backups in the place of all there is, for ever, and start (BACKUP=name; TLS=1 as before)
 	@test -d "deploy/backups/$(BACKUP)/" || { echo "BACKUP= names a folder in deploy/backups" >&2; exit 1; }
 	$(COMPOSE) stop gateway search dissonance governance graph
-	$(COMPOSE) run --rm --build operator backup restore /backups/$(BACKUP) --replace $(ARGS)
+	$(COMPOSE) run --rm operator backup restore /backups/$(BACKUP) --replace $(ARGS) || { echo "Not restored, and the" \
+	  "services are stopped. If nothing was changed yet, \`make compose-up\` starts them as they were; a restore that had begun" \
+	  "must be repeated first: until then no service starts." >&2; exit 1; }
 	$(COMPOSE) up -d --wait
 
 compose-down: compose-there ##ops stop the distributed system; its data and secrets stay

@@ -10,6 +10,7 @@ from concord_chassis.call.failure import Failure
 from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.observe import log
 from concord_chassis.observe.tracing import Spans
+from concord_chassis.server import health_address as beside_the_doors
 from concord_chassis.server.background import Background
 from concord_chassis.server.workers import Workers
 from google.protobuf.descriptor import ServiceDescriptor
@@ -23,7 +24,6 @@ from concord_gateway.callers import Callers
 from concord_gateway.config import Config
 from concord_gateway.governance import CREATE_SESSION, Governance
 from concord_gateway.governance import SERVICE as GOVERNANCE
-from concord_gateway.grpc import health_socket
 from concord_gateway.grpc import server as grpc_server
 from concord_gateway.grpc.health import Health, Probe
 from concord_gateway.grpc.proxy import Proxy
@@ -44,10 +44,12 @@ def build(
     registry: CollectorRegistry | None = None,
     spans: Spans | None = None,
     logger: log.Logger | None = None,
+    health_address: str = "",
 ) -> "Gateway":
     """A gateway that is ready to start. Reads the key files, opens no socket.
 
-    `services` are those of the contracts unless given. Raises `IssuerKeyError`, `NoUpstreamError`,
+    `services` are those of the contracts unless given; at `health_address`, unless it is empty,
+    health is told without TLS. Raises `IssuerKeyError`, `NoUpstreamError`,
     `TlsRefused`.
     """
     offered = contracts.services() if services is None else tuple(services)
@@ -63,6 +65,7 @@ def build(
             log.json_lines("gateway") if logger is None else logger,
             spans,
         ),
+        health_address=health_address,
     )
 
 
@@ -88,7 +91,9 @@ class Gateway:
         services: Sequence[ServiceDescriptor],
         issuer: TokenIssuer,
         observation: Observation,
+        health_address: str,
     ) -> None:
+        self._health_address = health_address
         self.grpc_port = 0
         self.http_port = 0
         self._config, self._services = config, services
@@ -140,10 +145,7 @@ class Gateway:
                 ).http_routes
             http = self._http(routes, gate, probe, beside, undo)
             health = Health(probe, interval=self._config.health_interval)
-            if self._config.health_socket:
-                await undo.enter_async_context(
-                    health_socket.answering(health, self._config.health_socket)
-                )
+            await undo.enter_async_context(beside_the_doors.answering(health, self._health_address))
             server, grpc_port = self._grpc(routes, gate, health)
             await server.start()
             undo.push_async_callback(server.stop, 0)

@@ -77,9 +77,6 @@ class Config(BaseModel):
     """The time in which a request's whole body must arrive."""
     health_timeout: float = Field(default=1.0, gt=0, le=60.0)
     """A service that does not answer a health check in this time counts as not serving."""
-    health_socket: Path | None = None
-    """A Unix socket for a container's health check, without TLS, for this process's user alone.
-    The image sets it to /tmp/health.sock."""
     health_interval: float = Field(default=1.0, gt=0, le=60.0)
     """The time between two health checks for a caller of Watch."""
     grace: float = Field(default=10.0, ge=0, le=600.0)

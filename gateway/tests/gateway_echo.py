@@ -352,7 +352,11 @@ def write_issuer_key(path: Path, key: Ed25519PrivateKey) -> None:
 
 @asynccontextmanager
 async def front(
-    folder: Path, *, upstreams: Mapping[str, str] | None = None, **settings: object
+    folder: Path,
+    *,
+    upstreams: Mapping[str, str] | None = None,
+    health_address: str = "",
+    **settings: object,
 ) -> AsyncIterator[Front]:
     """A gateway before the echo service, on free ports; `settings` override the configuration."""
     key, servicer = Ed25519PrivateKey.generate(), EchoServicer()
@@ -391,6 +395,7 @@ async def front(
             services=[ECHO, INTERNAL],
             registry=registry,
             logger=json_lines("gateway", stream=logged),
+            health_address=health_address,
         )
         await gateway.start()
         stack.push_async_callback(gateway.stop, 0.2)

@@ -61,7 +61,6 @@ def test_the_smallest_configuration_is_safe() -> None:
         ("GATEWAY_HTTP_BODY_SECONDS", "3", 3.0),
         ("GATEWAY_HEALTH_TIMEOUT", "0.5", 0.5),
         ("GATEWAY_HEALTH_INTERVAL", "0.5", 0.5),
-        ("GATEWAY_HEALTH_SOCKET", "/x", Path("/x")),
         ("GATEWAY_GRACE", "0", 0.0),
         ("GATEWAY_PAGE", "true", True),
     ],

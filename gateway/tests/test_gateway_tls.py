@@ -9,6 +9,7 @@ from pathlib import Path
 import grpc
 import httpx
 import pytest
+from concord_chassis.server.health import LIVE
 from concord_chassis.server.probe import serves
 from concord_chassis.server.server import BindError
 from concord_gateway import tls
@@ -16,6 +17,8 @@ from concord_gateway.config import Config, read
 from concord_gateway.errors import TlsRefused
 from concord_testing.certificates import Pair, pair
 from gateway_echo import SECONDS, Front, Request, Stub, front
+from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
+from grpc_health.v1.health_pb2_grpc import HealthStub
 
 
 async def over_grpc(door: Front, ca: Pair | None, mine: Pair | None = None) -> str:
@@ -88,7 +91,8 @@ async def test_the_health_socket_asks_for_no_certificate_and_tells_the_truth(
     tmp_path: Path,
 ) -> None:
     """W1 W6 Under mTLS a container's own check needs none; it offers health alone, takes the place
-    of a socket that was left there, and says at once that a service went away."""
+    of a socket that was left there, and says at once that a service went away, for which nobody
+    restarts the gateway (W10)."""
     ca = pair(tmp_path, "ca")
     mine, path = pair(tmp_path, "gateway", ca), tmp_path / "health.sock"
     with socket.socket(socket.AF_UNIX) as left:
@@ -98,9 +102,8 @@ async def test_the_health_socket_asks_for_no_certificate_and_tells_the_truth(
         tls_cert=mine.cert_file,
         tls_key=mine.key_file,
         tls_client_ca=ca.cert_file,
-        health_socket=path,
+        health_address=(address := f"unix:{path}"),
     ) as door:
-        address = f"unix:{path}"
         assert path.stat().st_mode & 0o777 == 0o600
         assert await asyncio.to_thread(serves, address)
         assert not await asyncio.to_thread(serves, f"127.0.0.1:{door.gateway.grpc_port}")
@@ -110,12 +113,15 @@ async def test_the_health_socket_asks_for_no_certificate_and_tells_the_truth(
         assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
         await door.upstream.server.stop(0)
         assert not await asyncio.to_thread(serves, address)
+        async with grpc.aio.insecure_channel(address) as channel:
+            own = await HealthStub(channel).Check(HealthCheckRequest(service=LIVE), timeout=SECONDS)
+        assert own.status == HealthCheckResponse.SERVING
 
 
 async def test_a_health_socket_that_cannot_be_is_named_with_its_setting(tmp_path: Path) -> None:
     """W6 It does not start without the check that its container waits for."""
-    with pytest.raises(BindError, match="GATEWAY_HEALTH_SOCKET"):
-        async with front(tmp_path, health_socket=tmp_path / "nowhere" / "health.sock"):
+    with pytest.raises(BindError, match="HEALTH_ADDRESS"):
+        async with front(tmp_path, health_address=f"unix:{tmp_path}/nowhere/health.sock"):
             pass
 
 

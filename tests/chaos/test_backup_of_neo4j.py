@@ -190,4 +190,10 @@ def stopped_half_way(patch: pytest.MonkeyPatch, data: Path, backup: Path) -> Non
     key = credentials.read(data / credentials.FILE_NAME).keys[credentials.SYSTEM_SPACE]
     stores = backup_stores.of(os.environ)
     with pytest.raises(Stopped):
-        asyncio.run(restore.restore(backup, data, lambda: 2**60, key, stores, replace=True))
+        asyncio.run(
+            restore.restore(
+                *(backup, data, lambda: 2**60, key, stores),
+                confirmers=restore.confirmers(os.environ),
+                replace=True,
+            )
+        )

@@ -99,3 +99,21 @@ def test_without_compose_make_says_what_to_install(tmp_path: Path, target: str) 
     for word in ("docker.io", "docker-compose-v2", "docker-compose-plugin", "COMPOSE_PROGRAM"):
         assert word in made.stderr
     assert made.stdout == ""
+
+
+def played(target: str) -> str:
+    """What `make` would do."""
+    words = ["make", "-n", target, "COMPOSE_PROGRAM=compose", "BACKUP=concord-1"]
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    done = subprocess.run(
+        words, cwd=ROOT, env=environ, capture_output=True, text=True, check=True, timeout=120
+    )
+    return done.stdout
+
+
+def test_the_operators_image_is_built_with_the_others() -> None:
+    """W10 Once, with the services that it must fit; a backup builds nothing, nor does a restore."""
+    assert "--profile operator build" in played("compose-up")
+    for target in ("compose-backup", "compose-restore"):
+        assert "run --rm operator backup" in played(target)
+        assert "build" not in played(target)

@@ -16,6 +16,7 @@ import service_locks as locks  # a script beside the locks, in no distribution
 import yaml
 from concord_chassis.channel.services_tls import ServicesTlsConfig
 from concord_chassis.observe.trace_exporter import TracingConfig
+from concord_chassis.server.health_address import HealthConfig
 from concord_chassis.server.metrics_server import MetricsConfig
 from concord_embedded import distributed_secrets, service_certificates
 from concord_stores.neo4j_config import Neo4jConfig
@@ -47,6 +48,7 @@ MODELS: dict[str, tuple[tuple[str, type[BaseModel]], ...]] = {
     "gateway": (("GATEWAY_", concord_gateway.config.Config),),
 }
 OF_EVERY_SERVICE: tuple[tuple[str, type[BaseModel]], ...] = (
+    ("HEALTH_", HealthConfig),
     ("METRICS_", MetricsConfig),
     ("OTEL_EXPORTER_OTLP_", TracingConfig),
     ("SERVICES_TLS_", ServicesTlsConfig),
@@ -204,10 +206,10 @@ def test_an_image_asks_for_health_where_its_service_tells_it(service: str) -> No
     (stage,) = re.findall(rf"^FROM runtime AS {service}\n((?:(?!FROM).*\n)*)", text, re.M)
     (asked,) = re.findall(r'"concord_chassis.server.probe", "([^"]+)"\]', stage)
     if service == "gateway":
-        (socket,) = re.findall(r"^ENV GATEWAY_HEALTH_SOCKET=(\S+)$", stage, re.M)
-        assert asked == f"unix:{socket}"
-        assert socket.rpartition("/")[0] in composed(service)["tmpfs"]
-        assert "GATEWAY_HEALTH_SOCKET" in settings(service)
+        (beside,) = re.findall(r"^ENV HEALTH_ADDRESS=(\S+)$", stage, re.M)
+        assert asked == beside
+        assert beside.removeprefix("unix:").rpartition("/")[0] in composed(service)["tmpfs"]
+        assert "HEALTH_ADDRESS" in settings(service)
     else:
         listens = composed(service)["environment"][f"{service.upper()}_LISTEN"]
         assert asked.replace("127.0.0.1", "0.0.0.0") == listens  # noqa: S104 - compose's word

@@ -164,7 +164,7 @@ def _environ(
         "GOVERNANCE_LEDGER_PATH": str(folder / "ledger.db"),
         "INDEX_STORE": "edge",
         "SEARCH_INDEX_PATH": str(folder / "index"),
-        "GATEWAY_HEALTH_SOCKET": str(folder / "health.sock"),
+        "HEALTH_ADDRESS": f"unix:{folder / service}-health.sock",
     }
 
 

@@ -23,7 +23,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 OPEN = "concord_governance_open_proposals"
 DEPLOY = Path(__file__).parents[2] / "deploy"
-DASHBOARD: dict[str, Any] = json.loads((DEPLOY / "grafana" / "concord.json").read_text("utf-8"))
+DASHBOARD: dict[str, Any] = json.loads(
+    (DEPLOY / "helm/concord/dashboards/concord.json").read_text("utf-8")
+)
 QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
 SUFFIXES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
 

@@ -18,8 +18,8 @@ ENCRYPTED = SERVICES[:4]
 
 async def probed(system: Composed, service: str) -> int | None:
     """The exit status of a container's health check."""
-    socket = system.environs[service].get("GATEWAY_HEALTH_SOCKET")
-    address = f"unix:{socket}" if socket else f"127.0.0.1:{system.ports[service]}"
+    beside = system.environs[service].get("HEALTH_ADDRESS")
+    address = beside or f"127.0.0.1:{system.ports[service]}"
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "concord_chassis.server.probe", address),
         env=system.environs[service],

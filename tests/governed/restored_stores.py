@@ -11,7 +11,7 @@ from concord_client.trust import signing
 from concord_embedded import backup_stores, receipts
 from concord_embedded.backup import Backup
 from concord_embedded.receipts import Receipts
-from concord_embedded.restore import Restored, applied
+from concord_embedded.restore import Restored, applied, confirmers
 from governed_steps import key_change
 from governed_world import AGENT, HUMAN, STATUS, Party, World
 from older_graph import Copies
@@ -21,7 +21,8 @@ from writing import to_change_key
 async def restored(scene: Copies, later: list[Receipts]) -> Restored:
     """Make the stores ones that were restored from a backup of this instant."""
     backup = Backup(scene.folder, scene.clock.now, "", "former", {}, 0)
-    return await applied(backup, backup_stores.in_folder(scene.folder), later, scene.clock)
+    stores = backup_stores.in_folder(scene.folder)
+    return await applied(backup, stores, later, scene.clock, confirmers({}))
 
 
 def known_of(folder: Path) -> Receipts:

@@ -1,25 +1,35 @@
 """Restoring a backup: of files into a data directory, of a Neo4j into a database that is unused."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from concord_attestation.instants import format_time
+from concord_chassis.config import ConfigError, load
 from concord_governance import backup as ledger_backup
 from concord_graph import backup as graph_backup
 from concord_graph.backup import Clock, ErasedByBoth
+from concord_graph.config import ErasureConfig
 from concord_stores.sqlite_file import FileUnusable
 
 from concord_embedded import backup, backup_stores, receipts
 from concord_embedded.backup import Backup
 from concord_embedded.backup_stores import KEYS, Settings, Stores
 from concord_embedded.data_directory import DataDirectory
-from concord_embedded.errors import BackupError
+from concord_embedded.errors import BackupError, StartError
 from concord_embedded.receipts import Receipts
 
-CONFIRMERS = ("search", "governance")
-"""The services that confirm an erasure once the system runs."""
+
+def confirmers(environ: Mapping[str, str]) -> Sequence[str]:
+    """Return the services that confirm an erasure once the system runs: GRAPH_ERASE_CONFIRMERS.
+
+    Raises `StartError`.
+    """
+    try:
+        return load(ErasureConfig, environ, "GRAPH_").erase_confirmers
+    except ConfigError as error:
+        raise StartError(str(error)) from error
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,7 @@ async def restore(
     api_key: str,
     stores: Stores,
     *,
+    confirmers: Sequence[str],
     receipts_file: Path | None = None,
     replace: bool = False,
     ignore_target: bool = False,
@@ -54,7 +65,8 @@ async def restore(
     """Put a backup into a data directory and its stores, as stores of a new epoch.
 
     What was erased, burnt, revoked or deleted stays so, by the receipts of the former stores
-    (unless `ignore_target`) and of `receipts_file`. `api_key`: an operator's in the backup.
+    (unless `ignore_target`) and of `receipts_file`; what is erased so waits for `confirmers`.
+    `api_key`: an operator's in the backup.
 
     Raises:
         BackupError: the backup is faulty, or cannot be restored there; nothing was changed.
@@ -79,7 +91,7 @@ async def restore(
             if erased in copy.constitutive:
                 raise _erased_by_both(*erased)
         async with stores.replaced(path, data) as settings:
-            outcome = await applied(whole, settings, later, clock)
+            outcome = await applied(whole, settings, later, clock, confirmers)
         if kept := stores.kept_receipts(data):
             kept.unlink(missing_ok=True)
     return outcome
@@ -122,6 +134,7 @@ async def applied(
     stores: Settings,
     later: Sequence[Receipts],
     clock: Clock,
+    confirmers: Sequence[str],
 ) -> Restored:
     """Apply later receipts to graph's store and the ledger, under a new epoch, and end the
     proposals pending there.
@@ -129,7 +142,7 @@ async def applied(
     Raises `BackupError` if a memory that is constitutive there was erased later.
     """
     async with (
-        graph_backup.restoring(stores[0], clock, CONFIRMERS) as graph,
+        graph_backup.restoring(stores[0], clock, confirmers) as graph,
         ledger_backup.restoring(stores[1], clock) as ledger,
     ):
         try:

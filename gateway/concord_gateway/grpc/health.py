@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import grpc
 from concord_chassis.server.background import Background
-from concord_chassis.server.health import FAILING_KEY
+from concord_chassis.server.health import FAILING_KEY, LIVE
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from concord_gateway.routes import Route, Upstream
@@ -62,11 +62,16 @@ class Probe:
         return True
 
     def knows(self, service: str) -> bool:
-        """Whether `service` is routed; "" stands for the whole gateway."""
-        return not service or service in self._upstreams
+        """Whether `service` is routed; "" is the whole system, `LIVE` the gateway by itself."""
+        return service in ("", LIVE) or service in self._upstreams
 
     async def serving(self, service: str = "") -> bool:
-        """Whether the upstream of `service`, or each upstream for "", reports that it serves."""
+        """Whether the upstream of `service`, or each upstream for "", reports that it serves.
+
+        `LIVE` asks nobody: the gateway serves, whatever is behind it.
+        """
+        if service == LIVE:
+            return not self._draining.is_set() and not self._background.is_stuck
         if not service:
             return all((await self.upstreams()).values())
         return await self._lets_in() and await self._ask(self._upstreams[service])

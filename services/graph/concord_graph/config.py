@@ -26,14 +26,21 @@ class Limits(BaseModel):
     """The number of exports that run at once, on readers of their own."""
 
 
-class GraphConfig(Limits, ServiceConfig):
+class ErasureConfig(BaseModel):
+    """What an erasure waits for, keys GRAPH_..."""
+
+    model_config = ConfigDict(frozen=True)
+
+    erase_confirmers: list[str] = ["search", "governance"]
+    """Names of the services that store data derived from memories: an erasure is complete when each
+    has confirmed it."""
+
+
+class GraphConfig(Limits, ErasureConfig, ServiceConfig):
     """Graph's settings as a service."""
 
     enrolment_file: Path | None = None
     """JSON file: space to hex SHA-256 of its one-time enrolment secret. Absent: no enrolment."""
-    erase_confirmers: list[str] = ["search", "governance"]
-    """Names of the services that store data derived from memories: an erasure is complete when each
-    has confirmed it."""
     backups_file: Path | None = None
     """JSON file that `concord backup` writes: a receipt of an erasure lists the backups in it."""
 

@@ -20,6 +20,9 @@ _SERVING = health_pb2.HealthCheckResponse.SERVING
 _NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
+LIVE = "live"
+"""The name of the process's own health: SERVING from its start on, whatever its store or other
+services do, until a drain begins or a background task is stuck. A restart may help only then."""
 FAILING_KEY = "concord-failing-task"
 """The trailing metadata of a health check: an entry "TASK: CAUSE" for each failing task."""
 
@@ -92,6 +95,7 @@ class Health:
         False.
         """
         await self._set_status(_NOT_SERVING)
+        await self._set(LIVE, is_serving=True)
         self._polling = self._background.start("health", partial(self._poll, interval))
 
     async def until_serving(self) -> None:
@@ -115,6 +119,7 @@ class Health:
             if ready != self._serving.is_set():
                 await self._set_status(_SERVING if ready else _NOT_SERVING)
                 self._log.info("health", serving=ready)
+            await self._set(LIVE, is_serving=not self._background.is_stuck)
             await self._set_parts()
             pause = interval if ready else min(interval, pause * 2)
             await asyncio.sleep(pause)

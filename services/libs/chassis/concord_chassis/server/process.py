@@ -14,7 +14,7 @@ from concord_chassis.observe import trace_exporter
 from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.observe.metrics import Metrics
 from concord_chassis.observe.trace_exporter import TracingConfig
-from concord_chassis.server import metrics_server
+from concord_chassis.server import health_address, metrics_server
 from concord_chassis.server.background import Background
 from concord_chassis.server.key_files import read_public_key
 from concord_chassis.server.metrics_server import MetricsConfig
@@ -100,6 +100,7 @@ async def serve(
     """
     config = load(model, environ, f"{name.upper()}_")
     observation = Observation.read(environ)
+    health = health_address.read(environ)
     services_tls.enter(environ)
     keys = {issuer: read_public_key(path) for issuer, path in config.issuer_keys.items()}
     log = json_lines(name)
@@ -134,4 +135,5 @@ async def serve(
             await server.stop(STOP_SECONDS)
             await app.close()
 
-        await serve_until_signal(server.start, stop)
+        async with health_address.answering(server.health, health.address):
+            await serve_until_signal(server.start, stop)

@@ -162,6 +162,11 @@ class Server:
         await server.start()
         self._log.info("listening", addresses=list(self._listen), ports=list(self.ports.values()))
 
+    @property
+    def health(self) -> health_pb2_grpc.HealthServicer:
+        """The health service, for an address beside those of `listen`."""
+        return self._health.servicer
+
     async def until_ready(self) -> None:
         """Waits until the health is SERVING."""
         await self._health.until_serving()

@@ -136,7 +136,7 @@ def restore(
     demand_embedded()
     root = data_directory(session.environ)
     with _reported():
-        from concord_embedded.restore import restore
+        from concord_embedded.restore import confirmers, restore
 
         restored = _ran(
             restore(
@@ -145,6 +145,7 @@ def restore(
                 _now,
                 _operator_key(session, path, root),
                 _stores(session),
+                confirmers=confirmers(session.environ),
                 receipts_file=receipts_file,
                 replace=replace,
                 ignore_target=ignore_target,

@@ -1,0 +1,1 @@
+"""The Helm chart, rendered and read offline: no cluster was there."""
