@@ -494,24 +494,23 @@ class Calls:
 
     async def changes(self, after: int = 0) -> list[feed_pb2.Change]:
         """Return every change of the space after a sequence number, up to its present end."""
-        spaces = (await self.feed.ListSpaces(feed_pb2.ListSpacesRequest())).spaces
-        head = next((space.head_seq for space in spaces if space.space == self.space), 0)
-        cursors = [
-            feed_pb2.SpaceCursor(
-                space=space.space, seq=after if space.space == self.space else 2**60
-            )
-            for space in spaces
-        ]
         found: list[feed_pb2.Change] = []
-        if after >= head:
-            return found
-        call = self.feed.WatchChanges(feed_pb2.WatchChangesRequest(cursors=cursors))
-        async for message in call:
-            found += message.changes
-            if found and found[-1].seq >= head:
-                break
-        call.cancel()
-        return found
+        while True:
+            request = feed_pb2.ListChangesRequest(space=self.space, after_seq=after)
+            page = (await self.feed.ListChanges(request)).changes.changes
+            if not page:
+                return found
+            found += page
+            after = page[-1].seq
+
+    async def heads(self) -> dict[str, int]:
+        """Return the newest sequence number of each space, by its name."""
+        count = len((await self.feed.ListPartitions(feed_pb2.ListPartitionsRequest())).partitions)
+        replies = [
+            await self.feed.ListSpaces(feed_pb2.ListSpacesRequest(partition=each))
+            for each in range(count)
+        ]
+        return {head.space: head.head_seq for reply in replies for head in reply.spaces}
 
     async def states(self, *refs: tuple[str, int]) -> list[feed_pb2.Revision]:
         """Return memories as they were after a change; 0 = now."""
