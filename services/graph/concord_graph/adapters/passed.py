@@ -14,11 +14,6 @@ class Passed:
         self._numbers: dict[int, int] = defaultdict(int)
         self._waiting: dict[int, set[asyncio.Event]] = defaultdict(set)
 
-    @property
-    def waited_for(self) -> Collection[int]:
-        """The partitions that somebody waits for."""
-        return [partition for partition, waiting in self._waiting.items() if waiting]
-
     def note(self, partition: int, number: int) -> None:
         """Take in a partition's number, and wake who waits for a change of it."""
         if number > self._numbers[partition]:

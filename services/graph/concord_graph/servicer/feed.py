@@ -170,11 +170,13 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
                 {(space, changes[0].change.seq - 1) for space, changes in of_space.items()}
             )
             for space, changes in of_space.items():
-                previous = before.get((space, changes[0].change.seq - 1))
                 message = feed_pb2.WatchChangesResponse(
                     changes=self._space_changes(
-                        *(space, [each.change for each in changes]),
-                        *(previous, changes[0].head_seq, changes[-1].imported),
+                        space,
+                        [each.change for each in changes],
+                        previous=before.get((space, changes[0].change.seq - 1)),
+                        head_seq=changes[0].head_seq,
+                        imported=_import_of(changes),
                     ),
                     epoch=self._epoch,
                     partition=partition,
@@ -194,8 +196,13 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
             previous = changes[0] if changes and changes[0].seq == request.after_seq else None
             changes = [each for each in changes if each.seq > request.after_seq]
             changes = changes[:CHANGES_A_MESSAGE]
-            head, came = await tx.head_seq(), (await tx.founding()).imported
-            found = self._space_changes(request.space, changes, previous, head, came)
+            found = self._space_changes(
+                request.space,
+                changes,
+                previous=previous,
+                head_seq=await tx.head_seq(),
+                imported=(await tx.founding()).imported,
+            )
             reply.changes.CopyFrom(found)
 
         await self._store.read(request.space, work)
@@ -205,6 +212,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         self,
         space: str,
         changes: Sequence[Change],
+        *,
         previous: Change | None,
         head_seq: int,
         imported: Imported | None,
@@ -264,6 +272,12 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
             _revision(ref_id, state) for (ref_id, _), state in zip(refs, found, strict=True)
         ]
         return feed_pb2.BatchGetRevisionsResponse(revisions=revisions, recall_log=logs)
+
+
+def _import_of(changes: Sequence[FeedChange]) -> Imported | None:
+    """Return the import of the changes' space, with its grant if it is one of them."""
+    found = (each.imported for each in changes if each.imported)
+    return max(found, key=lambda imported: len(imported.restore), default=None)
 
 
 def _lacks(number: int, expected: str, there: str | None) -> bool:
