@@ -135,7 +135,7 @@ OF_ALL = {
     "lock": "(?:Space|Functional|Amending|EntryVersion)",  # one of each, and of relations a few
     "flush": "Space",
     "numbers": "FeedPartition",
-    "changes of commits": "Imported",  # one of a space
+    "changes of commits": "(?:Space|Imported)",  # one of a space
     "erase": "Request",  # receipts that may tell of what is erased
     **{name: r"\w+" for name in STATEMENTS if name.startswith(("counts,", "all of"))},
 }
