@@ -44,8 +44,9 @@ async def test_what_was_read_below_a_number_is_whole(tmp_path: Path) -> None:
     async with world(tmp_path / "graph.db", partitions=2) as live:
         spaces = [live.calls(f"s{number}") for number in range(8)]
         writing = asyncio.gather(*(_write(calls, 12) for calls in spaces))
-        numbers, seen = {0: 0, 1: 0}, list[Place]()
-        while len(seen) < 8 * 12:
+        numbers, seen, is_last = {0: 0, 1: 0}, list[Place](), False
+        while not is_last:
+            is_last = writing.done()
             messages, changes = await replayed(spaces[0], numbers)
             seen += changes
             numbers |= {each.partition: each.through for each in messages if each.through}
