@@ -111,6 +111,7 @@ def _others() -> dict[str, str]:
         "is named": fact_edges.IS_NAMED,
         "put facts": fact_edges.PUT,
         "feed": store._CHANGES,
+        "newly read": store._NEWLY_READ,
         "number": feed.NUMBER,
         "numbers": feed.NUMBERS,
         "spaces": feed.SPACES,
