@@ -255,6 +255,12 @@ RISES: list[tuple[str, int, str]] = [
     ),
     ("tests", 1480, "the Helm chart over a matrix of values; health without TLS"),
     ("tools", 313, "the lines of this list"),
+    ("tools", 5, "these five lines of the bench of governance"),
+    ("protos/concord", 74, "the feed by partitions: spaces by page, one space's changes"),
+    ("services/graph", 554, "changes are numbered by partition, and read by it, on both stores"),
+    ("services/libs/chassis", 11, "which partition a space falls into, the same for every service"),
+    ("services/libs/stores", 9, "a backup holds a few counters, in place of every space"),
+    ("tests", 541, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -264,7 +270,7 @@ LINES: dict[str, int] = {
     "gateway/client/tests/test_import_chat.py": 500,
     "gateway/tests/gateway_echo.py": 450,
     "gateway/tests/test_gateway_http_unary.py": 500,
-    "services/graph/tests/graph_world.py": 750,
+    "services/graph/tests/graph_world.py": 768,
     "services/libs/attestation/tests/test_consent_checks.py": 600,
     "services/dissonance/tests/test_judges_text.py": 450,
     "services/libs/reading/tests/test_reading_contract.py": 450,
@@ -284,7 +290,7 @@ FILES = {
     "services/decisions": 106,  # a page a decision
     "services/dissonance/tests": 27,  # a module a noun of dissonance's
     "services/graph/concord_graph/domain": 26,  # a module a noun of graph's domain
-    "services/graph/tests": 101,  # a module a noun of graph's
+    "services/graph/tests": 102,  # a module a noun of graph's
     "services/search/concord_search/usecases": 27,  # a module a use case
     "services/search/tests": 34,  # a module a noun of search's
     "tests/bench/findings/worlds": 34,  # a collection of memories and its gold

@@ -311,36 +311,148 @@ class RegisterSpaceResponse(_message.Message):
 Global___RegisterSpaceResponse: _TypeAlias = RegisterSpaceResponse  # noqa: Y015
 
 @_typing.final
-class ListSpacesRequest(_message.Message):
-    """Asks for the spaces."""
+class ListPartitionsRequest(_message.Message):
+    """Asks for the partitions."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CURSORS_FIELD_NUMBER: _builtins.int
-    FROM_SPACE_FIELD_NUMBER: _builtins.int
-    BEFORE_SPACE_FIELD_NUMBER: _builtins.int
-    SPACE_FIELD_NUMBER: _builtins.int
-    from_space: _builtins.str
-    """Only the spaces from this name on, by code points, are listed; empty = from the first."""
-    before_space: _builtins.str
-    """Only the spaces before this name are listed; empty = through the last."""
-    space: _builtins.str
-    """Only this space is listed; empty = all of the range."""
     @_builtins.property
-    def cursors(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpaceCursor]:
-        """The last change that the caller applied of each space. The reply says whether the store still holds it."""
+    def cursors(self) -> _containers.RepeatedCompositeFieldContainer[Global___PartitionCursor]:
+        """Where the caller has got to, at most one for each partition. The reply says whether the store still holds
+        it; one of a partition that the store does not have is ignored.
+        """
 
     def __init__(
         self,
         *,
-        cursors: _abc.Iterable[Global___SpaceCursor] | None = ...,
-        from_space: _builtins.str = ...,
-        before_space: _builtins.str = ...,
-        space: _builtins.str = ...,
+        cursors: _abc.Iterable[Global___PartitionCursor] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["before_space", b"before_space", "cursors", b"cursors", "from_space", b"from_space", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursors", b"cursors"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListPartitionsRequest: _TypeAlias = ListPartitionsRequest  # noqa: Y015
+
+@_typing.final
+class PartitionCursor(_message.Message):
+    """The last change of a partition up to which a follower has everything."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARTITION_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
+    CHANGE_DIGEST_FIELD_NUMBER: _builtins.int
+    partition: _builtins.int
+    """The partition, from 0."""
+    number: _builtins.int
+    """The number of that change in the partition; 0 = none."""
+    change_digest: _builtins.str
+    """The change digest that came with that number; empty = only the number is compared."""
+    def __init__(
+        self,
+        *,
+        partition: _builtins.int = ...,
+        number: _builtins.int = ...,
+        change_digest: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change_digest", b"change_digest", "number", b"number", "partition", b"partition"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PartitionCursor: _TypeAlias = PartitionCursor  # noqa: Y015
+
+@_typing.final
+class ListPartitionsResponse(_message.Message):
+    """The partitions. The partition of a space is the first eight bytes of the SHA-256 of its name, as a number,
+    modulo their count.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EPOCH_FIELD_NUMBER: _builtins.int
+    PARTITIONS_FIELD_NUMBER: _builtins.int
+    epoch: _builtins.str
+    """The store's epoch."""
+    @_builtins.property
+    def partitions(self) -> _containers.RepeatedCompositeFieldContainer[Global___PartitionHead]:
+        """By number, from 0: as many as the store has, for good."""
+
+    def __init__(
+        self,
+        *,
+        epoch: _builtins.str = ...,
+        partitions: _abc.Iterable[Global___PartitionHead] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["epoch", b"epoch", "partitions", b"partitions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListPartitionsResponse: _TypeAlias = ListPartitionsResponse  # noqa: Y015
+
+@_typing.final
+class PartitionHead(_message.Message):
+    """A partition and its newest change."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    CHANGE_DIGEST_FIELD_NUMBER: _builtins.int
+    LACKS_CURSOR_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """The newest change's number; 0 = none. Numbers grow by one with each change of any of its spaces."""
+    change_digest: _builtins.str
+    """That change's digest; empty = none."""
+    lacks_cursor: _builtins.bool
+    """True when the store lacks the change that the request's cursor of this partition names: the store was
+    restored from an older copy, or is another store. Then the spaces of this partition are to be compared.
+    """
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+        change_digest: _builtins.str = ...,
+        lacks_cursor: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change_digest", b"change_digest", "lacks_cursor", b"lacks_cursor", "number", b"number"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PartitionHead: _TypeAlias = PartitionHead  # noqa: Y015
+
+@_typing.final
+class ListSpacesRequest(_message.Message):
+    """Asks for spaces."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARTITION_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    partition: _builtins.int
+    """The partition, from 0."""
+    after: _builtins.str
+    """Only the spaces after this name, by code points, are listed; empty = from the first."""
+    page_size: _builtins.int
+    """The most spaces of the reply; 0 = 500."""
+    def __init__(
+        self,
+        *,
+        partition: _builtins.int = ...,
+        after: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "page_size", b"page_size", "partition", b"partition"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -353,18 +465,22 @@ class ListSpacesResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SPACES_FIELD_NUMBER: _builtins.int
+    EPOCH_FIELD_NUMBER: _builtins.int
+    epoch: _builtins.str
+    """The store's epoch."""
     @_builtins.property
     def spaces(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpaceHead]:
-        """By name."""
+        """By name; fewer than asked for = the last."""
 
     def __init__(
         self,
         *,
         spaces: _abc.Iterable[Global___SpaceHead] | None = ...,
+        epoch: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["spaces", b"spaces"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["epoch", b"epoch", "spaces", b"spaces"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -377,82 +493,72 @@ class SpaceHead(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SPACE_FIELD_NUMBER: _builtins.int
-    EPOCH_FIELD_NUMBER: _builtins.int
     HEAD_SEQ_FIELD_NUMBER: _builtins.int
-    LACKS_CURSOR_FIELD_NUMBER: _builtins.int
     space: _builtins.str
     """Its name."""
-    epoch: _builtins.str
-    """The store's epoch."""
     head_seq: _builtins.int
     """The newest change's sequence number; 0 = none."""
-    lacks_cursor: _builtins.bool
-    """True when the store lacks the change that the request's cursor of this space names: the store was
-    restored from an older copy, or is another store.
-    """
     def __init__(
         self,
         *,
         space: _builtins.str = ...,
-        epoch: _builtins.str = ...,
         head_seq: _builtins.int = ...,
-        lacks_cursor: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["epoch", b"epoch", "head_seq", b"head_seq", "lacks_cursor", b"lacks_cursor", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["head_seq", b"head_seq", "space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SpaceHead: _TypeAlias = SpaceHead  # noqa: Y015
 
 @_typing.final
-class WatchChangesRequest(_message.Message):
-    """Says which changes the caller has already applied."""
+class FindLackingRequest(_message.Message):
+    """Asks which spaces the store lacks changes of."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CURSORS_FIELD_NUMBER: _builtins.int
-    REPLAY_ONLY_FIELD_NUMBER: _builtins.int
-    GATHER_MILLIS_FIELD_NUMBER: _builtins.int
-    FROM_SPACE_FIELD_NUMBER: _builtins.int
-    BEFORE_SPACE_FIELD_NUMBER: _builtins.int
-    SPACE_FIELD_NUMBER: _builtins.int
-    replay_only: _builtins.bool
-    """True to end the stream with the newest change instead of following."""
-    gather_millis: _builtins.int
-    """Milliseconds in which the changes after a first one are gathered and sent together, so that a burst of
-    writes does not pay a message each; 0 = each is sent at once.
-    """
-    from_space: _builtins.str
-    """Only the spaces from this name on, by code points, are followed; empty = from the first. Followers with
-    more cursors than one request takes open several streams, whose ranges together hold every name.
-    """
-    before_space: _builtins.str
-    """Only the spaces before this name are followed; empty = through the last."""
-    space: _builtins.str
-    """Only this space is followed; empty = all of the range."""
     @_builtins.property
     def cursors(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpaceCursor]:
-        """One for each space that the caller follows."""
+        """The last change that the caller applied of each space."""
 
     def __init__(
         self,
         *,
         cursors: _abc.Iterable[Global___SpaceCursor] | None = ...,
-        replay_only: _builtins.bool = ...,
-        gather_millis: _builtins.int = ...,
-        from_space: _builtins.str = ...,
-        before_space: _builtins.str = ...,
-        space: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["before_space", b"before_space", "cursors", b"cursors", "from_space", b"from_space", "gather_millis", b"gather_millis", "replay_only", b"replay_only", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursors", b"cursors"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___WatchChangesRequest: _TypeAlias = WatchChangesRequest  # noqa: Y015
+Global___FindLackingRequest: _TypeAlias = FindLackingRequest  # noqa: Y015
+
+@_typing.final
+class FindLackingResponse(_message.Message):
+    """The spaces of which the store lacks the change."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPACES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def spaces(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """By name."""
+
+    def __init__(
+        self,
+        *,
+        spaces: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["spaces", b"spaces"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FindLackingResponse: _TypeAlias = FindLackingResponse  # noqa: Y015
 
 @_typing.final
 class SpaceCursor(_message.Message):
@@ -485,25 +591,98 @@ class SpaceCursor(_message.Message):
 Global___SpaceCursor: _TypeAlias = SpaceCursor  # noqa: Y015
 
 @_typing.final
+class WatchChangesRequest(_message.Message):
+    """Says from where on changes are wanted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CURSORS_FIELD_NUMBER: _builtins.int
+    REPLAY_ONLY_FIELD_NUMBER: _builtins.int
+    GATHER_MILLIS_FIELD_NUMBER: _builtins.int
+    replay_only: _builtins.bool
+    """True to end the stream with the newest change instead of following."""
+    gather_millis: _builtins.int
+    """Milliseconds in which the changes after a first one are gathered and sent together, so that a burst of
+    writes does not pay a message each; 0 = each is sent at once.
+    """
+    @_builtins.property
+    def cursors(self) -> _containers.RepeatedCompositeFieldContainer[Global___PartitionCursor]:
+        """One for each partition that is to be followed; the others are not."""
+
+    def __init__(
+        self,
+        *,
+        cursors: _abc.Iterable[Global___PartitionCursor] | None = ...,
+        replay_only: _builtins.bool = ...,
+        gather_millis: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursors", b"cursors", "gather_millis", b"gather_millis", "replay_only", b"replay_only"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchChangesRequest: _TypeAlias = WatchChangesRequest  # noqa: Y015
+
+@_typing.final
 class WatchChangesResponse(_message.Message):
     """Some changes of one space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHANGES_FIELD_NUMBER: _builtins.int
+    EPOCH_FIELD_NUMBER: _builtins.int
+    PARTITION_FIELD_NUMBER: _builtins.int
+    THROUGH_FIELD_NUMBER: _builtins.int
+    THROUGH_DIGEST_FIELD_NUMBER: _builtins.int
+    epoch: _builtins.str
+    """The store's epoch. When it differs from the epoch that the caller knows, the caller must derive
+    everything anew.
+    """
+    partition: _builtins.int
+    """The partition of the space."""
+    through: _builtins.int
+    """With the changes of this message, and of those before, the caller has everything of the partition up to
+    this number; 0 = the next messages of this partition complete it.
+    """
+    through_digest: _builtins.str
+    """The change digest of that number; empty without one."""
+    @_builtins.property
+    def changes(self) -> Global___SpaceChanges:
+        """The changes; absent in a keep-alive."""
+
+    def __init__(
+        self,
+        *,
+        changes: Global___SpaceChanges | None = ...,
+        epoch: _builtins.str = ...,
+        partition: _builtins.int = ...,
+        through: _builtins.int = ...,
+        through_digest: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "epoch", b"epoch", "partition", b"partition", "through", b"through", "through_digest", b"through_digest"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchChangesResponse: _TypeAlias = WatchChangesResponse  # noqa: Y015
+
+@_typing.final
+class SpaceChanges(_message.Message):
+    """Consecutive changes of one space."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SPACE_FIELD_NUMBER: _builtins.int
     CHANGES_FIELD_NUMBER: _builtins.int
     HEAD_SEQ_FIELD_NUMBER: _builtins.int
-    EPOCH_FIELD_NUMBER: _builtins.int
     CHANGE_DIGEST_FIELD_NUMBER: _builtins.int
     PREVIOUS_CHANGE_DIGEST_FIELD_NUMBER: _builtins.int
     space: _builtins.str
-    """The space; empty in a keep-alive."""
+    """The space."""
     head_seq: _builtins.int
     """The newest sequence number of the space when this was sent."""
-    epoch: _builtins.str
-    """The store's epoch. When it differs from the epoch that the caller knows, the caller must derive
-    everything anew.
-    """
     change_digest: _builtins.str
     """Change digest of the last of the changes, opaque. A store that was restored from an older copy may
     record another change under the same sequence number: its change digest differs.
@@ -522,17 +701,70 @@ class WatchChangesResponse(_message.Message):
         space: _builtins.str = ...,
         changes: _abc.Iterable[Global___Change] | None = ...,
         head_seq: _builtins.int = ...,
-        epoch: _builtins.str = ...,
         change_digest: _builtins.str = ...,
         previous_change_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["change_digest", b"change_digest", "changes", b"changes", "epoch", b"epoch", "head_seq", b"head_seq", "previous_change_digest", b"previous_change_digest", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change_digest", b"change_digest", "changes", b"changes", "head_seq", b"head_seq", "previous_change_digest", b"previous_change_digest", "space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___WatchChangesResponse: _TypeAlias = WatchChangesResponse  # noqa: Y015
+Global___SpaceChanges: _TypeAlias = SpaceChanges  # noqa: Y015
+
+@_typing.final
+class ListChangesRequest(_message.Message):
+    """Asks for changes of a space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPACE_FIELD_NUMBER: _builtins.int
+    AFTER_SEQ_FIELD_NUMBER: _builtins.int
+    space: _builtins.str
+    """The space."""
+    after_seq: _builtins.int
+    """Those after this sequence number, from 0."""
+    def __init__(
+        self,
+        *,
+        space: _builtins.str = ...,
+        after_seq: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_seq", b"after_seq", "space", b"space"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListChangesRequest: _TypeAlias = ListChangesRequest  # noqa: Y015
+
+@_typing.final
+class ListChangesResponse(_message.Message):
+    """A page of them, up to 500."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHANGES_FIELD_NUMBER: _builtins.int
+    EPOCH_FIELD_NUMBER: _builtins.int
+    epoch: _builtins.str
+    """The store's epoch."""
+    @_builtins.property
+    def changes(self) -> Global___SpaceChanges:
+        """The changes; without any the space has no later ones."""
+
+    def __init__(
+        self,
+        *,
+        changes: Global___SpaceChanges | None = ...,
+        epoch: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "epoch", b"epoch"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListChangesResponse: _TypeAlias = ListChangesResponse  # noqa: Y015
 
 @_typing.final
 class Change(_message.Message):

@@ -36,15 +36,30 @@ class ChangeFeedServiceStub:
         Args:
             channel: A grpc.Channel.
         """
+        self.ListPartitions = channel.unary_unary(
+                '/concord.graph.v1.ChangeFeedService/ListPartitions',
+                request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.ListPartitionsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.ListPartitionsResponse.FromString,
+                _registered_method=True)
         self.ListSpaces = channel.unary_unary(
                 '/concord.graph.v1.ChangeFeedService/ListSpaces',
                 request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.ListSpacesRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.ListSpacesResponse.FromString,
                 _registered_method=True)
+        self.FindLacking = channel.unary_unary(
+                '/concord.graph.v1.ChangeFeedService/FindLacking',
+                request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.FindLackingRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.FindLackingResponse.FromString,
+                _registered_method=True)
         self.WatchChanges = channel.unary_stream(
                 '/concord.graph.v1.ChangeFeedService/WatchChanges',
                 request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.WatchChangesRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.WatchChangesResponse.FromString,
+                _registered_method=True)
+        self.ListChanges = channel.unary_unary(
+                '/concord.graph.v1.ChangeFeedService/ListChanges',
+                request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.ListChangesRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.ListChangesResponse.FromString,
                 _registered_method=True)
         self.GetDigests = channel.unary_unary(
                 '/concord.graph.v1.ChangeFeedService/GetDigests',
@@ -83,18 +98,39 @@ class ChangeFeedServiceServicer:
     permission, `feed:all`, is held by service principals alone.
     """
 
+    def ListPartitions(self, request, context):
+        """Says into how many partitions the store's spaces fall, how far each partition's feed goes, and which of
+        the caller's cursors the store lacks. A follower polls with it: nothing in it grows with the spaces.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListSpaces(self, request, context):
-        """Lists the spaces of this store with their newest sequence number.
+        """Lists the spaces of a partition by name, with their newest sequence numbers.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FindLacking(self, request, context):
+        """Returns those of some spaces of which the store lacks the change that the caller applied last.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchChanges(self, request, context):
-        """Replays the changes after each cursor and then follows, all spaces of a range in one stream; a space
-        without a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
-        later message fills. Unless it only replays, it never ends by itself, and sends an empty message at least
-        every 10 seconds.
+        """Replays the changes of some partitions after each cursor and then follows them, in one stream. The next up
+        to 500 changes of a partition come in a message for each space, so those of a space in sequence. Unless it
+        only replays, it never ends by itself, and sends an empty message at least every 10 seconds.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListChanges(self, request, context):
+        """Reads a page of one space's changes, for a follower that needs this space's alone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -151,15 +187,30 @@ class ChangeFeedServiceServicer:
 
 def add_ChangeFeedServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
+            'ListPartitions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListPartitions,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.ListPartitionsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.ListPartitionsResponse.SerializeToString,
+            ),
             'ListSpaces': grpc.unary_unary_rpc_method_handler(
                     servicer.ListSpaces,
                     request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.ListSpacesRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.ListSpacesResponse.SerializeToString,
             ),
+            'FindLacking': grpc.unary_unary_rpc_method_handler(
+                    servicer.FindLacking,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.FindLackingRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.FindLackingResponse.SerializeToString,
+            ),
             'WatchChanges': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchChanges,
                     request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.WatchChangesRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.WatchChangesResponse.SerializeToString,
+            ),
+            'ListChanges': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListChanges,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.ListChangesRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.ListChangesResponse.SerializeToString,
             ),
             'GetDigests': grpc.unary_unary_rpc_method_handler(
                     servicer.GetDigests,
@@ -205,6 +256,33 @@ class ChangeFeedService:
     """
 
     @staticmethod
+    def ListPartitions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ChangeFeedService/ListPartitions',
+            concord_dot_graph_dot_v1_dot_feed__pb2.ListPartitionsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_feed__pb2.ListPartitionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def ListSpaces(request,
             target,
             options=(),
@@ -232,6 +310,33 @@ class ChangeFeedService:
             _registered_method=True)
 
     @staticmethod
+    def FindLacking(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ChangeFeedService/FindLacking',
+            concord_dot_graph_dot_v1_dot_feed__pb2.FindLackingRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_feed__pb2.FindLackingResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def WatchChanges(request,
             target,
             options=(),
@@ -248,6 +353,33 @@ class ChangeFeedService:
             '/concord.graph.v1.ChangeFeedService/WatchChanges',
             concord_dot_graph_dot_v1_dot_feed__pb2.WatchChangesRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_feed__pb2.WatchChangesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListChanges(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ChangeFeedService/ListChanges',
+            concord_dot_graph_dot_v1_dot_feed__pb2.ListChangesRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_feed__pb2.ListChangesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,14 +35,21 @@ class ChangeFeedServiceStub:
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> ChangeFeedServiceAsyncStub: ...
-    ListSpaces: _grpc.UnaryUnaryMultiCallable[_feed_pb2.ListSpacesRequest, _feed_pb2.ListSpacesResponse]
-    """Lists the spaces of this store with their newest sequence number."""
-    WatchChanges: _grpc.UnaryStreamMultiCallable[_feed_pb2.WatchChangesRequest, _feed_pb2.WatchChangesResponse]
-    """Replays the changes after each cursor and then follows, all spaces of a range in one stream; a space
-    without a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
-    later message fills. Unless it only replays, it never ends by itself, and sends an empty message at least
-    every 10 seconds.
+    ListPartitions: _grpc.UnaryUnaryMultiCallable[_feed_pb2.ListPartitionsRequest, _feed_pb2.ListPartitionsResponse]
+    """Says into how many partitions the store's spaces fall, how far each partition's feed goes, and which of
+    the caller's cursors the store lacks. A follower polls with it: nothing in it grows with the spaces.
     """
+    ListSpaces: _grpc.UnaryUnaryMultiCallable[_feed_pb2.ListSpacesRequest, _feed_pb2.ListSpacesResponse]
+    """Lists the spaces of a partition by name, with their newest sequence numbers."""
+    FindLacking: _grpc.UnaryUnaryMultiCallable[_feed_pb2.FindLackingRequest, _feed_pb2.FindLackingResponse]
+    """Returns those of some spaces of which the store lacks the change that the caller applied last."""
+    WatchChanges: _grpc.UnaryStreamMultiCallable[_feed_pb2.WatchChangesRequest, _feed_pb2.WatchChangesResponse]
+    """Replays the changes of some partitions after each cursor and then follows them, in one stream. The next up
+    to 500 changes of a partition come in a message for each space, so those of a space in sequence. Unless it
+    only replays, it never ends by itself, and sends an empty message at least every 10 seconds.
+    """
+    ListChanges: _grpc.UnaryUnaryMultiCallable[_feed_pb2.ListChangesRequest, _feed_pb2.ListChangesResponse]
+    """Reads a page of one space's changes, for a follower that needs this space's alone."""
     GetDigests: _grpc.UnaryUnaryMultiCallable[_feed_pb2.GetDigestsRequest, _feed_pb2.GetDigestsResponse]
     """Computes digests of every state that the memories of a space had up to a change. A follower compares
     them with its own, and so finds states that it lacks or holds wrongly. Reads the space's whole outbox.
@@ -73,14 +80,21 @@ class ChangeFeedServiceAsyncStub(ChangeFeedServiceStub):
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
-    ListSpaces: _aio.UnaryUnaryMultiCallable[_feed_pb2.ListSpacesRequest, _feed_pb2.ListSpacesResponse]  # type: ignore[assignment]
-    """Lists the spaces of this store with their newest sequence number."""
-    WatchChanges: _aio.UnaryStreamMultiCallable[_feed_pb2.WatchChangesRequest, _feed_pb2.WatchChangesResponse]  # type: ignore[assignment]
-    """Replays the changes after each cursor and then follows, all spaces of a range in one stream; a space
-    without a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
-    later message fills. Unless it only replays, it never ends by itself, and sends an empty message at least
-    every 10 seconds.
+    ListPartitions: _aio.UnaryUnaryMultiCallable[_feed_pb2.ListPartitionsRequest, _feed_pb2.ListPartitionsResponse]  # type: ignore[assignment]
+    """Says into how many partitions the store's spaces fall, how far each partition's feed goes, and which of
+    the caller's cursors the store lacks. A follower polls with it: nothing in it grows with the spaces.
     """
+    ListSpaces: _aio.UnaryUnaryMultiCallable[_feed_pb2.ListSpacesRequest, _feed_pb2.ListSpacesResponse]  # type: ignore[assignment]
+    """Lists the spaces of a partition by name, with their newest sequence numbers."""
+    FindLacking: _aio.UnaryUnaryMultiCallable[_feed_pb2.FindLackingRequest, _feed_pb2.FindLackingResponse]  # type: ignore[assignment]
+    """Returns those of some spaces of which the store lacks the change that the caller applied last."""
+    WatchChanges: _aio.UnaryStreamMultiCallable[_feed_pb2.WatchChangesRequest, _feed_pb2.WatchChangesResponse]  # type: ignore[assignment]
+    """Replays the changes of some partitions after each cursor and then follows them, in one stream. The next up
+    to 500 changes of a partition come in a message for each space, so those of a space in sequence. Unless it
+    only replays, it never ends by itself, and sends an empty message at least every 10 seconds.
+    """
+    ListChanges: _aio.UnaryUnaryMultiCallable[_feed_pb2.ListChangesRequest, _feed_pb2.ListChangesResponse]  # type: ignore[assignment]
+    """Reads a page of one space's changes, for a follower that needs this space's alone."""
     GetDigests: _aio.UnaryUnaryMultiCallable[_feed_pb2.GetDigestsRequest, _feed_pb2.GetDigestsResponse]  # type: ignore[assignment]
     """Computes digests of every state that the memories of a space had up to a change. A follower compares
     them with its own, and so finds states that it lacks or holds wrongly. Reads the space's whole outbox.
@@ -110,12 +124,30 @@ class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
     """
 
     @_abc_1.abstractmethod
+    def ListPartitions(
+        self,
+        request: _feed_pb2.ListPartitionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_feed_pb2.ListPartitionsResponse, _abc.Awaitable[_feed_pb2.ListPartitionsResponse]]:
+        """Says into how many partitions the store's spaces fall, how far each partition's feed goes, and which of
+        the caller's cursors the store lacks. A follower polls with it: nothing in it grows with the spaces.
+        """
+
+    @_abc_1.abstractmethod
     def ListSpaces(
         self,
         request: _feed_pb2.ListSpacesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_feed_pb2.ListSpacesResponse, _abc.Awaitable[_feed_pb2.ListSpacesResponse]]:
-        """Lists the spaces of this store with their newest sequence number."""
+        """Lists the spaces of a partition by name, with their newest sequence numbers."""
+
+    @_abc_1.abstractmethod
+    def FindLacking(
+        self,
+        request: _feed_pb2.FindLackingRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_feed_pb2.FindLackingResponse, _abc.Awaitable[_feed_pb2.FindLackingResponse]]:
+        """Returns those of some spaces of which the store lacks the change that the caller applied last."""
 
     @_abc_1.abstractmethod
     def WatchChanges(
@@ -123,11 +155,18 @@ class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _feed_pb2.WatchChangesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_feed_pb2.WatchChangesResponse], _abc.AsyncIterator[_feed_pb2.WatchChangesResponse]]:
-        """Replays the changes after each cursor and then follows, all spaces of a range in one stream; a space
-        without a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
-        later message fills. Unless it only replays, it never ends by itself, and sends an empty message at least
-        every 10 seconds.
+        """Replays the changes of some partitions after each cursor and then follows them, in one stream. The next up
+        to 500 changes of a partition come in a message for each space, so those of a space in sequence. Unless it
+        only replays, it never ends by itself, and sends an empty message at least every 10 seconds.
         """
+
+    @_abc_1.abstractmethod
+    def ListChanges(
+        self,
+        request: _feed_pb2.ListChangesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_feed_pb2.ListChangesResponse, _abc.Awaitable[_feed_pb2.ListChangesResponse]]:
+        """Reads a page of one space's changes, for a follower that needs this space's alone."""
 
     @_abc_1.abstractmethod
     def GetDigests(

@@ -16,7 +16,7 @@ from neo4j.exceptions import ConstraintError
 
 from concord_graph.adapters import stored
 from concord_graph.adapters.counters import Steps
-from concord_graph.adapters.neo4j import fact_edges, flush, records, succession
+from concord_graph.adapters.neo4j import fact_edges, feed, flush, records, succession
 from concord_graph.adapters.neo4j.erased_items import ErasureWrites
 from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT, ANY_CONFLICT
 from concord_graph.adapters.neo4j.pending import PendingReads
@@ -54,10 +54,13 @@ from concord_graph.ports import (
 
 _ROWS_A_STATEMENT = 2_000
 _LOCK = (
-    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0 SET s.holder = randomUUID(),"
+    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0"
+    " SET s.holder = randomUUID(),"
     " s.unsettled = CASE s.seq WHEN 0 THEN 0 ELSE s.unsettled END"
-    " WITH s OPTIONAL MATCH (r:Request {principal: $principal, method: $method,"
-    " request_id: $request_id}) RETURN s.seq, s.last_time,"
+    " WITH s, CASE WHEN s.partition IS NULL THEN 0 ELSE s.seq END AS numbered"
+    " SET s.partition = $partition WITH s, numbered"
+    " OPTIONAL MATCH (r:Request {principal: $principal, method: $method,"
+    " request_id: $request_id}) RETURN numbered, s.seq, s.last_time,"
     " properties(r),"
     " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name },"
     f" coalesce(s.stated, false), {ANY_AMENDMENT}, {ANY_CONFLICT},"
@@ -88,8 +91,11 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
         clock: Clock,
         tokens: Tokens,
         author: Author,
+        partition: int,
     ) -> None:
         super().__init__(tx, space, epoch=epoch, pending=pending)
+        self._partition = partition
+        self._numbered = 0
         self._author = author
         self._request: Fields | None = None
         self._clock = clock
@@ -112,8 +118,9 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
             principal=self._author.principal,
             method=self._author.method,
             request_id=self._author.request_id,
+            partition=self._partition,
         )
-        self._seq, self._last_time, self._request, functional, *known = found[0]
+        self._numbered, self._seq, self._last_time, self._request, functional, *known = found[0]
         self._stated, self._amended, self._disputed, self._deleted = known
         self._counted = self._seq
         self._known.is_unused = self._seq == 0
@@ -260,9 +267,24 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
             restore=imported.restore,
         )
 
-    async def flush(self) -> None:
-        """Write the collected puts, how items stand, their records and the counters; this is also
-        the last step before the commit."""
+    async def finish(self) -> int:
+        """Write what is collected, then number the changes: the last step before the commit. Return
+        the number of the last change in its partition; 0 without a change."""
+        number = await self.flush(numbering=self._seq > self._numbered)
+        if number or self._seq == self._numbered:
+            return number
+        ((number,),) = await self._run_numbering(feed.NUMBER, {"seq": self._seq})
+        return int(number)
+
+    async def _run_numbering(self, text: str, bound: Fields) -> list[Row]:
+        """Run a statement that numbers the changes, and so is not of the space alone."""
+        count = self._seq - self._numbered
+        given = {"partition": self._partition, "count": count, "space": self._space_name}
+        return await (await self._tx.run(text, given=bound | given)).values()
+
+    async def flush(self, *, numbering: bool = False) -> int:
+        """Write the collected puts, how items stand, their records and the counters; number the
+        changes with them if that is asked for and anything is written. Return the last number."""
         if self._standings:
             standings, self._standings = list(self._standings.values()), {}
             for start in range(0, len(standings), _ROWS_A_STATEMENT):
@@ -272,13 +294,14 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
             accesses, self._accesses = self._accesses, []
             await super().ask(_PUT_ACCESSES, accesses=accesses)
         if not (self._rows or self._changes or self._requests or self._seq != self._counted):
-            return
+            return 0
         rows, self._rows = self._rows, []
         changes, self._changes = self._changes, []
         requests, self._requests = self._requests, []
         for start in range(0, max(len(rows), 1), _ROWS_A_STATEMENT):
             last = start + _ROWS_A_STATEMENT >= len(rows)
-            ((refused, sealed),) = await self._write(
+            ((refused, sealed, *number),) = await self._write(
+                numbering=numbering and last,
                 rows=rows[start : start + _ROWS_A_STATEMENT],
                 changes=changes if last else [],
                 requests=requests if last else [],
@@ -296,18 +319,21 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
         if self._erased:
             erased, self._erased = self._erased, []
             await self._erase_content(erased)
+        return int(number[0]) if number else 0
 
-    async def _write(self, **what: list[Fields]) -> list[Row]:
+    async def _write(self, *, numbering: bool, **what: list[Fields]) -> list[Row]:
+        bound = {
+            **what,
+            "granted": self._granted,
+            "principals": self._principals,
+            "seq": self._seq,
+            "last_time": self._last_time,
+            "forget_before": stored.forgotten_before(self._clock()),
+        }
         try:
-            return await super().ask(
-                flush.FLUSH,
-                **what,
-                granted=self._granted,
-                principals=self._principals,
-                seq=self._seq,
-                last_time=self._last_time,
-                forget_before=stored.forgotten_before(self._clock()),
-            )
+            if numbering:
+                return await self._run_numbering(feed.numbering(flush.FLUSH), bound)
+            return await super().ask(flush.FLUSH, **bound)
         except ConstraintError as error:
             raise ItemClash("") from error
 
