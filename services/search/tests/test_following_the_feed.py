@@ -57,12 +57,11 @@ async def test_a_new_space_is_not_up_to_date_before_all_of_it_is_indexed(
 
     at_work.embedder.mood = refuses("number600", EmbeddingUnavailable("busy"))
     at_work.graph.say("new", *numbered(SLICE + 99))
-    await until(lambda: at_work.progress.lag().get("new", 0) > 0)
+    await until(lambda: at_work.progress.of("new").applied_seq > 0)
 
-    state = await at_work.lab.index.state("new")
-    assert state is not None
-    assert state.applied_seq < 600
-    assert at_work.progress.lag()["new"] == SLICE + 99 - state.applied_seq
+    lag, applied = at_work.progress.lag()["new"], at_work.progress.of("new").applied_seq
+    assert applied < 600
+    assert lag == SLICE + 99 - applied
 
 
 async def test_it_resumes_where_it_stopped(at_work: Following) -> None:
@@ -369,9 +368,8 @@ async def test_an_older_store_is_noticed_in_an_idle_space(
 
     at_work.graph.lose(SPACE)
 
-    await until(lambda: at_work.progress.of(SPACE).applied_seq == 1)
+    await until_found(at_work, "fox whale owl", ["kept"])
     await until(lambda: at_work.progress.following)
-    assert at_work.lab.ids(await at_work.lab.ask("red fox")) == ["kept"]
     assert [list(texts) for texts in at_work.embedder.asked] == [["red fox"]]
 
 
@@ -384,8 +382,7 @@ async def test_an_older_store_that_went_on_is_noticed(at_work: Following) -> Non
     at_work.graph.say(SPACE, plain_state("new", 2, "green frog"))
     at_work.follow()
 
-    await until(lambda: at_work.progress.following and not at_work.progress.lag().get(SPACE, 1))
-    assert sorted(at_work.lab.ids(await at_work.lab.ask("fox whale frog"))) == ["kept", "new"]
+    await until_found(at_work, "fox whale frog", ["kept", "new"])
 
 
 async def test_a_change_that_graph_lost_in_a_crash_is_not_kept(
@@ -406,17 +403,25 @@ async def test_a_change_that_graph_lost_in_a_crash_is_not_kept(
     at_work.graph.say(SPACE, plain_state("new", 2, "green frog"))
     at_work.follow()
 
-    await until(lambda: at_work.progress.following and not at_work.progress.lag().get(SPACE, 1))
-    assert sorted(at_work.lab.ids(await at_work.lab.ask("fox whale frog"))) == ["kept", "new"]
+    await until_found(at_work, "fox whale frog", ["kept", "new"])
+
+
+async def until_found(at_work: Following, text: str, ids: Sequence[str]) -> None:
+    """Waits until a search finds these alone."""
+    async with asyncio.timeout(SECONDS):
+        while sorted(at_work.lab.ids(await at_work.lab.ask(text))) != ids:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
 
 async def until_kept(at_work: Following) -> None:
-    """Waits until a cursor says that everything is in the index, then has it kept no more."""
+    """Waits until the cursors say that everything is in the index."""
     async with asyncio.timeout(SECONDS):
-        while sum(at.number for at in (await at_work.lab.index.cursors()).values()) < len(
-            at_work.graph.order
-        ):
+        while await _kept(at_work) < len(at_work.graph.order):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
+
+
+async def _kept(at_work: Following) -> int:
+    return sum(at.number for at in (await at_work.lab.index.cursors()).values())
 
 
 async def test_a_part_that_somebody_deleted_is_built_anew(at_work: Following) -> None:

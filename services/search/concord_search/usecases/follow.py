@@ -12,6 +12,7 @@ from functools import partial
 
 from concord_chassis.channel.cursors import START, Cursor, PartitionCursors
 from concord_chassis.channel.partitions import partition_of
+from concord_chassis.server.background import Work
 
 from concord_search.domain.errors import (
     GraphUnavailable,
@@ -102,13 +103,13 @@ class Follow:
         progress.epoch = store.epoch
         start = await self._start(store, states)
         async with asyncio.TaskGroup() as group:
-            tasks = {
+            tasks: dict[str, Work] = {
                 "check the index": self._check,
                 "compare with graph": partial(self._compare, store.epoch),
                 "keep cursors": self._keep,
                 RETRY: Retries(self._context, PASSING).run,
             }
-            workers = [(FOLLOW_SPACE, self._workers.work)] * AT_ONCE
+            workers: list[tuple[str, Work]] = [(FOLLOW_SPACE, self._workers.work)] * AT_ONCE
             for name, work in (*tasks.items(), *workers):
                 group.create_task(self._context.background.keep(name, work, passing=PASSING))
             await self._hear(store, start)

@@ -130,10 +130,11 @@ class SpaceWorkers:
             await index.begin(space, self._epoch)
         elif work.is_doubtful and not await self._is_of_this_store(space, state):
             self._context.log.warning("index of another store", space=space, action="built anew")
-            model = index.model(space)
+            model, head = index.model(space), progress.of(space).head_seq
             await index.remove(space)
             progress.forget(space)
             await index.begin(space, self._epoch, model)
+            progress.heard(space, head)
         work.is_doubtful = False
         progress.reached(space, await state_of(index, space))
 
