@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import grpc
-from concord.graph.v1.feed_pb2 import Change, WatchChangesRequest
+from concord.graph.v1.feed_pb2 import Change, ListChangesRequest
 from concord.graph.v1.feed_pb2_grpc import ChangeFeedServiceStub
 from concord_chassis.call.identity import Caller, TokenIssuer
 from concord_embedded import service_keys
@@ -20,11 +20,9 @@ def feed_of(server: Spawned, space: str = "default") -> list[Change]:
     with grpc.insecure_channel(f"unix:{sockets / 'graph.sock'}") as channel:
         stub = ChangeFeedServiceStub(channel)
         metadata = (("authorization", f"Bearer {issuer.mint(FOLLOWER, audience=['graph'])}"),)
-        watched = stub.WatchChanges(WatchChangesRequest(), metadata=metadata, timeout=60)
-        for reply in watched:
-            if reply.space == space:
-                found += reply.changes
-                if found and found[-1].seq >= reply.head_seq:
-                    break
-        watched.cancel()
-    return found
+        while True:
+            request = ListChangesRequest(space=space, after_seq=found[-1].seq if found else 0)
+            page = stub.ListChanges(request, metadata=metadata, timeout=60).changes.changes
+            if not page:
+                return found
+            found += page

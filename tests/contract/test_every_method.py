@@ -10,13 +10,12 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
-from concord.graph.v1 import feed_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS, SERVED
 from contract_descriptors import METHODS, carries_request_id, permission, services
 from contract_governance import ledger_of
 from contract_homes import Template
-from contract_live import FOLLOWER, Answer, Live
+from contract_live import Answer, Live, heads
 from contract_registry import Answered, Contract, Refused
 from contract_search import written_live
 from google.protobuf.message import Message
@@ -130,12 +129,6 @@ async def serving(method: str, template: Template, kept: Live, folder: Path) -> 
             yield live
     else:
         yield kept
-
-
-async def heads(live: Live) -> dict[str, int]:
-    """Return how far each space is."""
-    reply = await live.tell(FOLLOWER, "ChangeFeedService.ListSpaces", feed_pb2.ListSpacesRequest())
-    return {head.space: head.head_seq for head in reply.spaces}
 
 
 def without_access(message: Message) -> Message:

@@ -600,9 +600,9 @@ async def test_the_status_says_how_far_the_index_is(running: TwoServers) -> None
     await search(running, "dog", fresh=token)
 
     status = await running.index().GetIndexStatus(search_pb2.GetIndexStatusRequest())
-    heads = await running.feed().ListSpaces(feed_pb2.ListSpacesRequest())
+    changes = await running.feed().ListChanges(feed_pb2.ListChangesRequest(space="default"))
 
-    assert status.applied_seq == status.head_seq == heads.spaces[0].head_seq
+    assert status.applied_seq == status.head_seq == changes.changes.head_seq
     assert status.indexed_memories == 2
     assert (status.parked_changes, list(status.parked)) == (0, [])
     assert status.following

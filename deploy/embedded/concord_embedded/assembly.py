@@ -186,6 +186,7 @@ class Assembly:
             enrolment=enrolment,
             working_capacity=limits.working_memory_capacity,
             exporters=limits.exporters,
+            partitions=limits.partitions,
             confirmers=("search", "governance"),
             backups_file=self._data.last_backup,
             log=json_lines("graph", stream=self._log),

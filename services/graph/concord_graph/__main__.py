@@ -16,6 +16,7 @@ async def _built(config: GraphConfig, log: Logger) -> GraphApp:
         enrolment=read_enrolment(config.enrolment_file),
         working_capacity=config.working_memory_capacity,
         exporters=config.exporters,
+        partitions=config.partitions,
         confirmers=config.erase_confirmers,
         backups_file=config.backups_file,
         log=log,

@@ -59,7 +59,7 @@ from concord_graph.adapters.markdown.links import parse_links
 from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.config import SqliteConfig, read_backups
 from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable, StoreUnusable
-from concord_graph.ports import EXPORTERS, Clock, GraphStore
+from concord_graph.ports import EXPORTERS, PARTITIONS, Clock, GraphStore
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.claim import ClaimServicer
 from concord_graph.servicer.conflict import ConflictServicer
@@ -306,6 +306,7 @@ async def build_on(
     clock: Clock = system_clock,
     working_capacity: int = DEFAULT_CAPACITY,
     exporters: int = EXPORTERS,
+    partitions: int = PARTITIONS,
     confirmers: Sequence[str] = CONFIRMERS,
     backups_file: Path | None = None,
     log: Logger | None = None,
@@ -314,14 +315,14 @@ async def build_on(
 
     `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret; `working_capacity`
     is the number of entries that a space's working memory holds, `exporters` the number of exports
-    that run at once; an erasure waits for the services in `confirmers`, and lists the backups of
-    `backups_file`. Tests replace `clock`.
+    that run at once, `partitions` that of a new store's partitions; an erasure waits for the
+    services in `confirmers`, and lists the backups of `backups_file`. Tests replace `clock`.
 
     Raises:
         StoreUnusable: the store cannot be used; the text says what to do.
     """
     return GraphApp(
-        await opened(settings, clock, exporters, log=log),
+        await opened(settings, clock, exporters, partitions, log=log),
         clock,
         enrolment or {},
         working_capacity=working_capacity,
@@ -335,6 +336,7 @@ async def opened(
     settings: SqliteConfig | Neo4jConfig,
     clock: Clock,
     exporters: int = EXPORTERS,
+    partitions: int = PARTITIONS,
     *,
     restoring: bool = False,
     log: Logger | None = None,
@@ -347,16 +349,31 @@ async def opened(
         StoreUnusable: the store cannot be used; the text says what to do.
     """
     store: GraphStore
+    log = log or json_lines("graph")
+    numbered = partial(_log_numbered, log)
     if isinstance(settings, Neo4jConfig):
         from concord_graph.adapters.neo4j.store import open_store as open_neo4j  # slow
 
-        store = await open_neo4j(settings, clock, exporters=exporters, restoring=restoring)
+        store = await open_neo4j(
+            settings,
+            clock,
+            exporters=exporters,
+            restoring=restoring,
+            partitions=partitions,
+            numbered=numbered,
+        )
     else:
         store = await asyncio.to_thread(
-            open_store, settings.store_path, clock, readers=settings.readers, exporters=exporters
+            open_store,
+            settings.store_path,
+            clock,
+            readers=settings.readers,
+            exporters=exporters,
+            partitions=partitions,
+            numbered=numbered,
         )
     try:
-        await settle_store(store, partial(_tell, log or json_lines("graph")))
+        await settle_store(store, partial(_tell, log))
     except BaseException:
         await store.close()
         raise
@@ -365,3 +382,7 @@ async def opened(
 
 def _tell(log: Logger, space: str, done: int, changes: int) -> None:
     log.info("standings_worked_out", space=space, done=done, changes=changes)
+
+
+def _log_numbered(log: Logger, spaces: int, seconds: float) -> None:
+    log.info("spaces_numbered", spaces=spaces, seconds=round(seconds, 3))

@@ -12,7 +12,7 @@ from concord_chassis.server.process import ServiceConfig
 from concord_stores.neo4j_config import Neo4jConfig
 from pydantic import BaseModel, ConfigDict, Field
 
-from concord_graph.ports import EXPORTERS
+from concord_graph.ports import EXPORTERS, PARTITIONS
 
 
 class Limits(BaseModel):
@@ -24,6 +24,8 @@ class Limits(BaseModel):
     """The number of entries that a space's working memory holds."""
     exporters: int = Field(default=EXPORTERS, ge=1, le=32)
     """The number of exports that run at once, on readers of their own."""
+    partitions: int = Field(default=PARTITIONS, ge=1, le=1024)
+    """The number of partitions into which a new store's spaces fall; an old one keeps its own."""
 
 
 class GraphConfig(Limits, ServiceConfig):

@@ -49,7 +49,7 @@ from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.store import open_store as open_sqlite
 from concord_graph.bootstrap import GraphApp, build_on
-from concord_graph.ports import GraphStore
+from concord_graph.ports import PARTITIONS, GraphStore
 from concord_graph.usecases.memory.entries import DEFAULT_CAPACITY
 from concord_testing import blank_files, signed
 from concord_testing.serving import Serving, new_issuer, serving
@@ -104,6 +104,20 @@ class Clock:
     def pass_(self, microseconds: int) -> None:
         """Move it on, or back."""
         self.now += microseconds
+
+
+def watch(
+    numbers: Mapping[int, int], *, replay_only: bool = False, gather_millis: int = 0
+) -> feed_pb2.WatchChangesRequest:
+    """Ask for the changes of partitions, each after a number."""
+    return feed_pb2.WatchChangesRequest(
+        cursors=[
+            feed_pb2.PartitionCursor(partition=partition, number=number)
+            for partition, number in numbers.items()
+        ],
+        replay_only=replay_only,
+        gather_millis=gather_millis,
+    )
 
 
 def stamp(time: int) -> Timestamp:
@@ -494,24 +508,23 @@ class Calls:
 
     async def changes(self, after: int = 0) -> list[feed_pb2.Change]:
         """Return every change of the space after a sequence number, up to its present end."""
-        spaces = (await self.feed.ListSpaces(feed_pb2.ListSpacesRequest())).spaces
-        head = next((space.head_seq for space in spaces if space.space == self.space), 0)
-        cursors = [
-            feed_pb2.SpaceCursor(
-                space=space.space, seq=after if space.space == self.space else 2**60
-            )
-            for space in spaces
-        ]
         found: list[feed_pb2.Change] = []
-        if after >= head:
-            return found
-        call = self.feed.WatchChanges(feed_pb2.WatchChangesRequest(cursors=cursors))
-        async for message in call:
-            found += message.changes
-            if found and found[-1].seq >= head:
-                break
-        call.cancel()
-        return found
+        while True:
+            request = feed_pb2.ListChangesRequest(space=self.space, after_seq=after)
+            page = (await self.feed.ListChanges(request)).changes.changes
+            if not page:
+                return found
+            found += page
+            after = page[-1].seq
+
+    async def heads(self) -> dict[str, int]:
+        """Return the newest sequence number of each space, by its name."""
+        count = len((await self.feed.ListPartitions(feed_pb2.ListPartitionsRequest())).partitions)
+        replies = [
+            await self.feed.ListSpaces(feed_pb2.ListSpacesRequest(partition=each))
+            for each in range(count)
+        ]
+        return {head.space: head.head_seq for reply in replies for head in reply.spaces}
 
     async def states(self, *refs: tuple[str, int]) -> list[feed_pb2.Revision]:
         """Return memories as they were after a change; 0 = now."""
@@ -559,10 +572,12 @@ async def world(
     busy_seconds: float = 5.0,
     working_capacity: int = DEFAULT_CAPACITY,
     beside: bool = False,
+    partitions: int = PARTITIONS,
 ) -> AsyncIterator[World]:
     """Run a graph over a store; every one of `spaces` may enrol with `SECRET`.
 
-    `beside`: another world runs, so this one is on SQLite, for there is one Neo4j.
+    `beside`: another world runs, so this one is on SQLite, for there is one Neo4j. `partitions` is
+    the number of partitions of a new store.
     """
     clock = clock or Clock()
     enrolment = {space: sha256(SECRET.encode()).hexdigest() for space in spaces}
@@ -573,6 +588,7 @@ async def world(
         busy_seconds=busy_seconds,
         working_capacity=working_capacity,
         beside=beside,
+        partitions=partitions,
     )
     await app.start()
     try:
@@ -594,6 +610,7 @@ async def _built(
     busy_seconds: float,
     working_capacity: int,
     beside: bool,
+    partitions: int,
 ) -> GraphApp:
     """Return a graph over the store that GRAPH_STORE chooses; `path` tells stores apart in both."""
     if neo4j_at_hand.is_chosen() and not beside:
@@ -602,8 +619,10 @@ async def _built(
             clock=clock,
             enrolment=enrolment,
             working_capacity=working_capacity,
+            partitions=partitions,
         )
-    store = open_sqlite(blank_files.lay(path, SCHEMA), clock, busy_seconds=busy_seconds)
+    file = blank_files.lay(path, SCHEMA)
+    store = open_sqlite(file, clock, busy_seconds=busy_seconds, partitions=partitions)
     return GraphApp(store, clock, enrolment, working_capacity=working_capacity)
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from concord.graph.v1 import feed_pb2
 from concord.type.v1 import type_pb2
+from concord_chassis.channel.partitions import partition_of
+from concord_graph.ports import PARTITIONS
 from concord_graph.servicer import feed
 from graph_world import (
     SECOND,
@@ -15,24 +17,26 @@ from graph_world import (
     by_id,
     micros,
     stamp,
+    watch,
     world,
 )
 from transfers import export_of, import_into
 
+HOME = partition_of("home", PARTITIONS)
 CREATED, UPDATED, DELETED, RESTORED, STANDING, TOUCHED = range(1, 7)
 
 
 async def follow(
-    calls: Calls, wanted: dict[str, int], cursors: dict[str, int] | None = None
+    calls: Calls, wanted: dict[str, int], cursors: dict[int, int] | None = None
 ) -> dict[str, list[feed_pb2.Change]]:
-    """Follow until each space has reached a sequence number; return the changes by space."""
-    request = feed_pb2.WatchChangesRequest(
-        cursors=[feed_pb2.SpaceCursor(space=name, seq=seq) for name, seq in (cursors or {}).items()]
-    )
+    """Follow the partitions of these spaces, each after the number in `cursors`, until each space
+    has reached a sequence number; return the changes by space."""
+    partitions = {partition_of(space, PARTITIONS) for space in wanted}
+    request = watch(dict.fromkeys(partitions, 0) | (cursors or {}))
     found: dict[str, list[feed_pb2.Change]] = {}
     call = calls.feed.WatchChanges(request, timeout=SECONDS)
     async for message in call:
-        found.setdefault(message.space, []).extend(message.changes)
+        found.setdefault(message.changes.space, []).extend(message.changes.changes)
         heads = {space: changes[-1].seq for space, changes in found.items() if changes}
         if all(heads.get(space, 0) >= seq for space, seq in wanted.items()):
             break
@@ -73,10 +77,10 @@ async def test_each_write_is_told_once_in_sequence(home: Calls) -> None:
 async def test_a_replay_ends_with_the_newest_change(home: Calls) -> None:
     """S10 D7 Who wants to know what there is follows nothing."""
     await home.add("one", id="a")
-    request = feed_pb2.WatchChangesRequest(replay_only=True)
+    request = watch({HOME: 0}, replay_only=True)
     messages = [each async for each in home.feed.WatchChanges(request, timeout=SECONDS)]
 
-    assert [change.item_id for each in messages for change in each.changes] == ["a"]
+    assert [c.item_id for each in messages for c in each.changes.changes] == ["a"]
 
 
 async def test_a_follower_in_no_hurry_is_told_of_many_at_once(
@@ -91,7 +95,7 @@ async def test_a_follower_in_no_hurry_is_told_of_many_at_once(
 
     monkeypatch.setattr(feed, "gather", gather)
     await home.add("one", id="a")
-    call = home.feed.WatchChanges(feed_pb2.WatchChangesRequest(gather_millis=200), timeout=SECONDS)
+    call = home.feed.WatchChanges(watch({HOME: 0}, gather_millis=200), timeout=SECONDS)
     first = await call.read()
     for memory_id in "bc":
         await home.add(memory_id, id=memory_id)
@@ -101,8 +105,8 @@ async def test_a_follower_in_no_hurry_is_told_of_many_at_once(
 
     assert isinstance(first, feed_pb2.WatchChangesResponse)
     assert isinstance(second, feed_pb2.WatchChangesResponse)
-    assert [change.item_id for change in first.changes] == ["a"]
-    assert [change.item_id for change in second.changes] == ["b", "c"]
+    assert [change.item_id for change in first.changes.changes] == ["a"]
+    assert [change.item_id for change in second.changes.changes] == ["b", "c"]
     assert asked[0] == 0.2
 
 
@@ -132,9 +136,8 @@ async def test_a_stream_replays_and_then_follows_all_spaces(live: World, home: C
     for number in range(3):
         await home.put_node(f"h{number}")
     await other.put_node("o")
-    watching = asyncio.create_task(
-        follow(home, {"home": 4, "other": 2, "new": 1}, {"home": 2, "other": 1})
-    )
+    cursors = {HOME: 2, partition_of("other", PARTITIONS): 1}
+    watching = asyncio.create_task(follow(home, {"home": 4, "other": 2, "new": 1}, cursors))
     await asyncio.sleep(0.02)
     await home.put_node("h3")
     await other.put_node("o1")
@@ -153,7 +156,7 @@ async def test_resuming_under_concurrent_writes_leaves_no_gap(home: Calls) -> No
     writing = asyncio.create_task(_write(home, 60))
     seen: list[int] = []
     while len(seen) < 60:
-        found = await follow(home, {"home": len(seen) + 1}, {"home": len(seen)})
+        found = await follow(home, {"home": len(seen) + 1}, {HOME: len(seen)})
         seen += [change.seq for change in found["home"]]
     await writing
 
@@ -169,14 +172,15 @@ async def test_spaces_and_their_heads(live: World, home: Calls) -> None:
     """S10 By name, with the store's epoch; the stream names the same."""
     await home.put_node("a")
     await live.calls("aaa").put_node("a")
-    reply = await home.feed.ListSpaces(feed_pb2.ListSpacesRequest())
-    call = home.feed.WatchChanges(feed_pb2.WatchChangesRequest())
+    reply = await home.feed.ListSpaces(feed_pb2.ListSpacesRequest(partition=HOME))
+    call = home.feed.WatchChanges(watch({HOME: 0}))
     message = await call.read()
     call.cancel()
 
-    assert [(space.space, space.head_seq) for space in reply.spaces] == [("aaa", 1), ("home", 1)]
+    assert [(space.space, space.head_seq) for space in reply.spaces] == [("home", 1)]
+    assert await home.heads() == {"aaa": 1, "home": 1}
     assert isinstance(message, feed_pb2.WatchChangesResponse)
-    assert {space.epoch for space in reply.spaces} == {message.epoch}
+    assert reply.epoch == message.epoch
 
 
 async def test_a_revision_is_exactly_what_its_change_made(live: World, home: Calls) -> None:

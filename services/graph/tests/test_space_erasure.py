@@ -69,7 +69,7 @@ async def test_all_goes_in_steps_and_each_memory_leaves_a_receipt(
     ids = await furnish(home)
     await furnish(other)
     kept = await everything(other)
-    before = {each.space: each.head_seq for each in (await heads(home)).spaces}
+    before = await home.heads()
 
     assert await erase(home) > 3
 
@@ -81,14 +81,9 @@ async def test_all_goes_in_steps_and_each_memory_leaves_a_receipt(
         )
         assert receipt.receipt.memory_id == memory_id
     assert await everything(other) == kept
-    after = {each.space: each.head_seq for each in (await heads(home)).spaces}
+    after = await home.heads()
     assert (after["other"], after["home"]) == (before["other"], before["home"] + len(ids))
     assert await erase(home) == 1
-
-
-async def heads(calls: Calls) -> feed_pb2.ListSpacesResponse:
-    """Return how far every space is."""
-    return await calls.feed.ListSpaces(feed_pb2.ListSpacesRequest())
 
 
 async def test_from_the_first_step_on_nothing_is_written(home: Calls) -> None:

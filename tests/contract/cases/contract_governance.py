@@ -14,7 +14,7 @@ from concord.graph.v1 import feed_pb2
 from concord_governance.bootstrap import build
 from concord_governance.config import LedgerConfig, SqliteConfig
 from concord_testing.serving import serving
-from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live, member
+from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live, heads, member
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.message import Message
 
@@ -60,8 +60,7 @@ async def with_governance(live: Live, ledger: Path) -> AsyncIterator[Live]:
 
 async def followed(live: Live, ledger: Path) -> None:
     """Wait until the ledger has followed graph's feed to its end."""
-    heads = await live.tell(FOLLOWER, "ChangeFeedService.ListSpaces", feed_pb2.ListSpacesRequest())
-    wanted = {head.space: head.head_seq for head in heads.spaces}
+    wanted = await heads(live)
     until = time.monotonic() + 60
     while True:
         with closing(sqlite3.connect(ledger)) as db:
@@ -73,15 +72,15 @@ async def followed(live: Live, ledger: Path) -> None:
 
 
 async def records(live: Live, space: str) -> list[Message]:
-    """Return how far a space is, and its keys, proposals and log where governance is served."""
-    asked = feed_pb2.ListSpacesRequest(space=space)
-    heads = await live.tell(FOLLOWER, "ChangeFeedService.ListSpaces", asked)
-    assert [head.space for head in heads.spaces] == [space]
+    """Return the changes of a space, and its keys, proposals and log where governance is served."""
+    asked = feed_pb2.ListChangesRequest(space=space)
+    changes = await live.tell(FOLLOWER, "ChangeFeedService.ListChanges", asked)
+    assert changes.changes.changes
     governed: dict[str, Message] = {
         "ListKeys": access_pb2.ListKeysRequest(),
         "ListProposals": proposal_pb2.ListProposalsRequest(page_size=200),
         "GetCheckpoint": audit_pb2.GetCheckpointRequest(),
     }
     if SERVICES[0] not in live.servings:
-        return [heads]
-    return [heads, *[await live.tell(member(space), *each) for each in governed.items()]]
+        return [changes]
+    return [changes, *[await live.tell(member(space), *each) for each in governed.items()]]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import grpc
+from concord.graph.v1 import feed_pb2
 from concord_chassis.call.failure import Failure, from_rpc_error
 from concord_chassis.call.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.server.server import Registration
@@ -56,6 +57,20 @@ class Answer:
     def reason(self) -> str:
         """The machine reason; empty for a success."""
         return self.refusal.reason if self.refusal else ""
+
+
+async def heads(live: "Live") -> dict[str, int]:
+    """Return the newest sequence number of each space of graph, by its name."""
+    feed = "ChangeFeedService"
+    partitions = await live.tell(
+        FOLLOWER, f"{feed}.ListPartitions", feed_pb2.ListPartitionsRequest()
+    )
+    found = {}
+    for partition in range(len(partitions.partitions)):
+        request = feed_pb2.ListSpacesRequest(partition=partition)
+        reply = await live.tell(FOLLOWER, f"{feed}.ListSpaces", request)
+        found |= {head.space: head.head_seq for head in reply.spaces}
+    return found
 
 
 GOVERNANCE = "governance"

@@ -9,7 +9,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import numpy as np
-from concord.graph.v1 import feed_pb2
 from concord.search.v1 import search_pb2
 from concord_search.bootstrap import SearchApp, build
 from concord_search.config import IndexConfig
@@ -17,7 +16,7 @@ from concord_search.ports.embedder import EmbeddingModel, Vector, Vectors
 from concord_testing.serving import Serving, serving
 from contract_dissonance import with_dissonance
 from contract_governance import governed_live
-from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live, member
+from contract_live import Live, frozen_clock, graph_app, graph_live, heads, member
 
 DIMENSION = 64
 _NAMES = ("Search", "Index", "MemoryHealth", "Feedback", "Suggestion")
@@ -102,11 +101,8 @@ async def _serving(app: SearchApp, live: Live, graph: Serving) -> AsyncIterator[
         async with serving(app.registrations, ready=app.ready, issuer=graph.issuer) as search:
             both = Live({**live.servings, **dict.fromkeys(SERVICES, search)})
             for _ in range(2):  # the second time for the erasures that search has confirmed
-                heads = await live.tell(
-                    FOLLOWER, "ChangeFeedService.ListSpaces", feed_pb2.ListSpacesRequest()
-                )
-                for head in heads.spaces:
-                    await followed(both, head.space, head.head_seq)
+                for space, seq in (await heads(live)).items():
+                    await followed(both, space, seq)
             yield both
     finally:
         await app.close()

@@ -1,18 +1,54 @@
 """The contract cases of ChangeFeedService, whose callers are Concord's own services."""
 
 from concord.graph.v1 import feed_pb2 as pb
+from concord_chassis.channel.partitions import partition_of
+from concord_graph.ports import PARTITIONS
 from contract_live import FOLLOWER
 from contract_registry import Contract, Refused, invalid
 from grpc import StatusCode
 
+A, B = (partition_of(space, PARTITIONS) for space in "ab")
 FEED = {
-    "ListSpaces": Contract(
-        request=lambda _: pb.ListSpacesRequest(),
-        success=lambda reply, _: [head.space for head in reply.spaces] == ["a", "b"],
+    "ListPartitions": Contract(
+        request=lambda _: pb.ListPartitionsRequest(
+            cursors=[pb.PartitionCursor(partition=A, number=2**40)]
+        ),
+        success=lambda reply, _: (
+            [i for i, each in enumerate(reply.partitions) if each.number] == sorted([A, B])
+            and [i for i, each in enumerate(reply.partitions) if each.lacks_cursor] == [A]
+        ),
         bad_input=(
-            lambda _: pb.ListSpacesRequest(cursors=[pb.SpaceCursor(space="a", seq=-1)]),
+            lambda _: pb.ListPartitionsRequest(cursors=[pb.PartitionCursor(number=-1)]),
+            invalid("cursors[0].number"),
+        ),
+        caller=lambda _: FOLLOWER,
+    ),
+    "ListSpaces": Contract(
+        request=lambda _: pb.ListSpacesRequest(partition=A),
+        success=lambda reply, _: [head.space for head in reply.spaces] == ["a"],
+        bad_input=(
+            lambda _: pb.ListSpacesRequest(partition=PARTITIONS),
+            invalid("partition"),
+        ),
+        caller=lambda _: FOLLOWER,
+    ),
+    "FindLacking": Contract(
+        request=lambda _: pb.FindLackingRequest(
+            cursors=[pb.SpaceCursor(space=space, seq=1) for space in ("b", "a", "nowhere")]
+        ),
+        success=lambda reply, _: [*reply.spaces] == ["nowhere"],
+        bad_input=(
+            lambda _: pb.FindLackingRequest(cursors=[pb.SpaceCursor(space="a", seq=-1)]),
             invalid("cursors[0].seq"),
         ),
+        caller=lambda _: FOLLOWER,
+    ),
+    "ListChanges": Contract(
+        request=lambda home: pb.ListChangesRequest(space=home.space, after_seq=3),
+        success=lambda reply, home: (
+            reply.changes.space == home.space and reply.changes.changes[0].seq == 4
+        ),
+        bad_input=(lambda _: pb.ListChangesRequest(space="a", after_seq=-1), invalid("after_seq")),
         caller=lambda _: FOLLOWER,
     ),
     "RegisterSpace": Contract(
@@ -53,16 +89,16 @@ FEED = {
         caller=lambda _: FOLLOWER,
     ),
     "WatchChanges": Contract(
-        request=lambda home: pb.WatchChangesRequest(
-            cursors=[pb.SpaceCursor(space=home.space, seq=3)]
+        request=lambda _: pb.WatchChangesRequest(
+            cursors=[pb.PartitionCursor(partition=A, number=3), pb.PartitionCursor(partition=B)]
         ),
         success=lambda replies, _: (
-            [reply.space for reply in replies] == ["a", "b"]
-            and [reply.changes[0].seq for reply in replies] == [4, 1]
+            [reply.changes.space for reply in replies] == ["a", "b"]
+            and [reply.changes.changes[0].seq for reply in replies] == [4, 1]
         ),
         bad_input=(
-            lambda _: pb.WatchChangesRequest(cursors=[pb.SpaceCursor(space="a", seq=-1)]),
-            invalid("cursors[0].seq"),
+            lambda _: pb.WatchChangesRequest(cursors=[pb.PartitionCursor(number=-1)]),
+            invalid("cursors[0].number"),
         ),
         caller=lambda _: FOLLOWER,
         replies=2,

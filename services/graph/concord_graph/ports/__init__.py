@@ -29,7 +29,14 @@ from concord_graph.ports.results import (
     Written,
     shown,
 )
-from concord_graph.ports.store import EXPORTERS, Clock, ConceptExtractor, GraphStore, LinkParser
+from concord_graph.ports.store import (
+    EXPORTERS,
+    PARTITIONS,
+    Clock,
+    ConceptExtractor,
+    GraphStore,
+    LinkParser,
+)
 from concord_graph.ports.values import (
     NOBODY,
     Author,
@@ -39,6 +46,7 @@ from concord_graph.ports.values import (
     EdgeFilter,
     EntryFilter,
     Expected,
+    FeedChange,
     Founding,
     Hop,
     Imported,
@@ -63,6 +71,7 @@ from concord_graph.ports.writes import Writes
 __all__ = [
     "EXPORTERS",
     "NOBODY",
+    "PARTITIONS",
     "Acknowledged",
     "Author",
     "BatchAdded",
@@ -80,6 +89,7 @@ __all__ = [
     "EdgeFilter",
     "EntryFilter",
     "Expected",
+    "FeedChange",
     "FindingOutcome",
     "Founding",
     "GaveWay",

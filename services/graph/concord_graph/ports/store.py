@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from concord_graph.domain.leases import Lease, LeaseKey
@@ -12,6 +12,7 @@ from concord_graph.ports.values import (
     NOBODY,
     Author,
     Change,
+    FeedChange,
     ReadCounts,
     SessionUses,
     SpaceHead,
@@ -26,6 +27,8 @@ Clock = Callable[[], int]
 
 EXPORTERS = 2
 """The number of exports that a store runs at once, unless configured otherwise."""
+PARTITIONS = 64
+"""The number of partitions that a new store gets, unless configured otherwise (S10)."""
 
 
 class GraphStore(Protocol):
@@ -76,9 +79,9 @@ class GraphStore(Protocol):
         """Return the ids of the memories that were read since the last call, by space."""
         ...
 
-    async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:
-        """Return every space that has a change, by name: from the name `start` on and before the
-        name `before`, if that is not empty."""
+    async def spaces(self, partition: int, after: str, limit: int) -> Sequence[SpaceHead]:
+        """Return up to `limit` spaces of a partition that have a change: those after a name, by
+        name."""
         ...
 
     async def unsettled(self) -> Sequence[Unsettled]:
@@ -87,6 +90,38 @@ class GraphStore(Protocol):
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
         """Return up to `limit` changes after a sequence number, in sequence."""
+        ...
+
+    async def changes_at(
+        self, places: Collection[tuple[str, int]]
+    ) -> Mapping[tuple[str, int], Change]:
+        """Return the changes at places, each a space and a sequence number: those there are."""
+        ...
+
+    async def numbers(self) -> Sequence[int]:
+        """Return the number of each partition's newest change, 0 without one: as many as the store
+        has partitions, for good.
+
+        Each change has a number in its space's partition (`partition_of`), from 1. Who reads a
+        number can read all changes of that partition up to it: no later commit adds one below.
+        """
+        ...
+
+    async def feed(self, partition: int, after: int, limit: int) -> Sequence[FeedChange]:
+        """Return up to `limit` changes of a partition after a number, in the order of numbers."""
+        ...
+
+    async def numbered(
+        self, cursors: Collection[tuple[int, int]]
+    ) -> Mapping[tuple[int, int], Change]:
+        """Return the changes of cursors, each a partition and a number: those there are."""
+        ...
+
+    async def passed(self, numbers: Mapping[int, int]) -> Collection[int]:
+        """Return those of some partitions that have changes after a number, once any has.
+
+        Commits in other partitions do not wake the caller.
+        """
         ...
 
     async def acquire_lease(self, key: LeaseKey, holder: str, now: int, until: int) -> Lease:
@@ -107,15 +142,6 @@ class GraphStore(Protocol):
         files. `thorough` also covers erasures from before this object was made.
         Raises `Overloaded` or `StoreUnavailable` when the files are busy: then try again.
         """
-        ...
-
-    @property
-    def version(self) -> int:
-        """A number that grows with every commit through this store object."""
-        ...
-
-    async def changed(self, since: int) -> None:
-        """Return once `version` is no longer `since`."""
         ...
 
     async def ready(self) -> bool:

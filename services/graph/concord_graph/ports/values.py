@@ -348,6 +348,20 @@ class SpaceHead:
     seq: int
 
 
+class FeedChange(NamedTuple):
+    """A change with its number in the feed of its space's partition.
+
+    `head_seq` is the space's newest change. `imported` is the space's import, None without one;
+    its `restore` is present on the change of the import itself alone.
+    """
+
+    number: int
+    space: str
+    head_seq: int
+    change: Change
+    imported: Imported | None
+
+
 @dataclass(frozen=True, slots=True)
 class Unsettled:
     """A space of which the store does not know how all items stand.

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import caller
 
+from concord_graph.domain.errors import FieldInvalid
 from concord_graph.domain.items import is_erased
 from concord_graph.domain.leases import LEASE_SECONDS, Lease, LeaseKey
-from concord_graph.ports import Change, Clock, GraphStore, Imported, State
+from concord_graph.ports import Change, Clock, FeedChange, GraphStore, Imported, Reads, State
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.calls import Context
 from concord_graph.usecases.governed.apply import register
-from concord_graph.usecases.governed.change_digest import digest_at, digest_of
+from concord_graph.usecases.governed.change_digest import ALL, digest_of
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.read.shown import Shown
 from concord_graph.usecases.read.states import DIGEST_BYTES, FEW, digests, states
 
 CHANGES_A_MESSAGE = 500
+SPACES_A_PAGE = 500
 KEEP_ALIVE_SECONDS = 10.0
 _LEASE_MICROSECONDS = LEASE_SECONDS * 1_000_000
 _NEVER = Imported(0, b"")
@@ -45,25 +47,54 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         self._clock = clock
         self._reader = reader
         self._epoch = store.epoch
-        self._imported: dict[str, Imported] = {}
+
+    async def ListPartitions(
+        self, request: feed_pb2.ListPartitionsRequest, context: Context
+    ) -> feed_pb2.ListPartitionsResponse:
+        numbers = await self._store.numbers()
+        cursors = {each.partition: each for each in request.cursors}
+        wanted = {(each.partition, each.number) for each in request.cursors} | {*enumerate(numbers)}
+        found = await self._store.numbered(wanted)
+        digests = {each: digest_of(self._epoch, change) for each, change in found.items()}
+        return feed_pb2.ListPartitionsResponse(
+            epoch=self._epoch,
+            partitions=[
+                feed_pb2.PartitionHead(
+                    number=number,
+                    change_digest=digests.get((partition, number), ""),
+                    lacks_cursor=partition in cursors
+                    and _lacks(
+                        cursors[partition].number,
+                        cursors[partition].change_digest,
+                        digests.get((partition, cursors[partition].number)),
+                    ),
+                )
+                for partition, number in enumerate(numbers)
+            ],
+        )
 
     async def ListSpaces(
         self, request: feed_pb2.ListSpacesRequest, context: Context
     ) -> feed_pb2.ListSpacesResponse:
-        applied = {cursor.space: cursor for cursor in request.cursors}
-        heads = await self._store.spaces(*_range(request))
+        await self._demand_partitions({request.partition: "partition"})
+        most = request.page_size or SPACES_A_PAGE
+        heads = await self._store.spaces(request.partition, request.after, most)
         return feed_pb2.ListSpacesResponse(
-            spaces=[
-                feed_pb2.SpaceHead(
-                    space=head.space,
-                    epoch=self._epoch,
-                    head_seq=head.seq,
-                    lacks_cursor=head.space in applied
-                    and await self._lacks(applied[head.space], head.seq),
-                )
-                for head in heads
-            ]
+            epoch=self._epoch,
+            spaces=[feed_pb2.SpaceHead(space=head.space, head_seq=head.seq) for head in heads],
         )
+
+    async def FindLacking(
+        self, request: feed_pb2.FindLackingRequest, context: Context
+    ) -> feed_pb2.FindLackingResponse:
+        found = await self._store.changes_at({(each.space, each.seq) for each in request.cursors})
+        digests = {each: digest_of(self._epoch, change) for each, change in found.items()}
+        lacking = {
+            each.space
+            for each in request.cursors
+            if _lacks(each.seq, each.change_digest, digests.get((each.space, each.seq)))
+        }
+        return feed_pb2.FindLackingResponse(spaces=sorted(lacking))
 
     async def RegisterSpace(
         self, request: feed_pb2.RegisterSpaceRequest, context: Context
@@ -98,57 +129,113 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         renewed = await self._store.renew_lease(_lease_key(request), lease, now)
         return feed_pb2.RenewLeaseResponse(renewed=renewed)
 
-    async def _lacks(self, cursor: feed_pb2.SpaceCursor, head_seq: int) -> bool:
-        if head_seq < cursor.seq or not cursor.change_digest:
-            return head_seq < cursor.seq
-        return await digest_at(self._store, cursor.space, cursor.seq) != cursor.change_digest
-
     async def WatchChanges(
         self, request: feed_pb2.WatchChangesRequest, context: Context
     ) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
-        applied = {cursor.space: cursor.seq for cursor in request.cursors}
+        numbers = await self._demand_partitions(
+            {each.partition: f"cursors[{i}].partition" for i, each in enumerate(request.cursors)}
+        )
+        sent = {cursor.partition: cursor.number for cursor in request.cursors}
+        if len(sent) < len(request.cursors):
+            raise FieldInvalid("cursors", "more than one of a partition")
+        ahead: Collection[int] = [each for each, number in sent.items() if numbers[each] > number]
         while True:
-            version = self._store.version
-            async for message in self._news(request, applied):
-                yield message
+            for partition in ahead:
+                async for message in self._news(partition, sent):
+                    yield message
             if request.replay_only:
                 return
             try:
-                await asyncio.wait_for(self._store.changed(version), KEEP_ALIVE_SECONDS)
+                ahead = await asyncio.wait_for(self._store.passed(sent), KEEP_ALIVE_SECONDS)
             except TimeoutError:
+                ahead = ()
                 yield feed_pb2.WatchChangesResponse(epoch=self._epoch)
             else:
                 await gather(request.gather_millis / 1000)
+                ahead = await self._store.passed(sent)  # also those of the time of gathering
 
     async def _news(
-        self, request: feed_pb2.WatchChangesRequest, applied: dict[str, int]
+        self, partition: int, sent: dict[int, int]
     ) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
-        """Yield the spaces' changes after those in `applied`, and advance `applied`."""
-        for head in await self._store.spaces(*_range(request)):
-            while applied.get(head.space, 0) < head.seq:
-                after = applied.get(head.space, 0)
-                found = await self._store.changes(head.space, after - 1, CHANGES_A_MESSAGE + 1)
-                changes = [each for each in found if each.seq > after][:CHANGES_A_MESSAGE]
-                if not changes:
-                    break
-                imported = await self._came(head.space)
-                applied[head.space] = changes[-1].seq
-                known = found[0].seq == after
-                yield feed_pb2.WatchChangesResponse(
-                    space=head.space,
-                    changes=[_change(change, imported) for change in changes],
-                    head_seq=head.seq,
+        """Yield a partition's changes after the number in `sent`, and advance that: of each page a
+        message for each space, of which the last one says up to where everything was sent."""
+        full = True
+        while full:
+            page = await self._store.feed(partition, sent[partition], CHANGES_A_MESSAGE)
+            full = len(page) == CHANGES_A_MESSAGE
+            of_space: dict[str, list[FeedChange]] = {}
+            for each in page:
+                of_space.setdefault(each.space, []).append(each)
+            before = await self._store.changes_at(
+                {(space, changes[0].change.seq - 1) for space, changes in of_space.items()}
+            )
+            for space, changes in of_space.items():
+                message = feed_pb2.WatchChangesResponse(
+                    changes=self._space_changes(
+                        space,
+                        [each.change for each in changes],
+                        previous=before.get((space, changes[0].change.seq - 1)),
+                        head_seq=changes[0].head_seq,
+                        imported=_import_of(changes),
+                    ),
                     epoch=self._epoch,
-                    change_digest=digest_of(self._epoch, changes[-1]),
-                    previous_change_digest=digest_of(self._epoch, found[0]) if known else "",
+                    partition=partition,
                 )
+                if space == [*of_space][-1]:
+                    message.through = sent[partition] = page[-1].number
+                    message.through_digest = digest_of(self._epoch, page[-1].change)
+                yield message
 
-    async def _came(self, space: str) -> Imported:
-        """Return the import of a space. It is cached: only a space's first write can be one."""
-        if space not in self._imported:
-            found = await self._store.read(space, lambda tx: tx.founding())
-            self._imported[space] = found.imported or _NEVER
-        return self._imported[space]
+    async def ListChanges(
+        self, request: feed_pb2.ListChangesRequest, context: Context
+    ) -> feed_pb2.ListChangesResponse:
+        reply = feed_pb2.ListChangesResponse(epoch=self._epoch)
+
+        async def work(tx: Reads) -> None:
+            changes = await tx.operations(ALL, request.after_seq - 1, CHANGES_A_MESSAGE + 1)
+            previous = changes[0] if changes and changes[0].seq == request.after_seq else None
+            changes = [each for each in changes if each.seq > request.after_seq]
+            changes = changes[:CHANGES_A_MESSAGE]
+            found = self._space_changes(
+                request.space,
+                changes,
+                previous=previous,
+                head_seq=await tx.head_seq(),
+                imported=(await tx.founding()).imported,
+            )
+            reply.changes.CopyFrom(found)
+
+        await self._store.read(request.space, work)
+        return reply
+
+    def _space_changes(
+        self,
+        space: str,
+        changes: Sequence[Change],
+        *,
+        previous: Change | None,
+        head_seq: int,
+        imported: Imported | None,
+    ) -> feed_pb2.SpaceChanges:
+        return feed_pb2.SpaceChanges(
+            space=space,
+            changes=[_change(change, imported or _NEVER) for change in changes],
+            head_seq=head_seq,
+            change_digest=digest_of(self._epoch, changes[-1]) if changes else "",
+            previous_change_digest=digest_of(self._epoch, previous) if previous else "",
+        )
+
+    async def _demand_partitions(self, partitions: Mapping[int, str]) -> Sequence[int]:
+        """Demand that the store has these partitions, each named by its field; return the numbers.
+
+        Raises:
+            FieldInvalid: it has fewer.
+        """
+        numbers = await self._store.numbers()
+        for partition, field in partitions.items():
+            if partition >= len(numbers):
+                raise FieldInvalid(field, f"the store has {len(numbers)} partitions")
+        return numbers
 
     async def GetDigests(
         self, request: feed_pb2.GetDigestsRequest, context: Context
@@ -187,13 +274,16 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         return feed_pb2.BatchGetRevisionsResponse(revisions=revisions, recall_log=logs)
 
 
-def _range(
-    request: feed_pb2.ListSpacesRequest | feed_pb2.WatchChangesRequest,
-) -> tuple[str, str]:
-    """Return the first name that is asked for, and the one to stop before; empty: no bound."""
-    if request.space:
-        return request.space, f"{request.space}\0"
-    return request.from_space, request.before_space
+def _import_of(changes: Sequence[FeedChange]) -> Imported | None:
+    """Return the import of the changes' space, with its grant if it is one of them."""
+    found = (each.imported for each in changes if each.imported)
+    return max(found, key=lambda imported: len(imported.restore), default=None)
+
+
+def _lacks(number: int, expected: str, there: str | None) -> bool:
+    """Return whether the store lacks the change of a cursor; `there` is the digest of its change of
+    that number, None without one."""
+    return number > 0 and (there is None or (bool(expected) and there != expected))
 
 
 def _lease_key(request: feed_pb2.AcquireLeaseRequest | feed_pb2.RenewLeaseRequest) -> LeaseKey:

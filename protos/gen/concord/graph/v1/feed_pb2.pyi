@@ -319,7 +319,9 @@ class ListPartitionsRequest(_message.Message):
     CURSORS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def cursors(self) -> _containers.RepeatedCompositeFieldContainer[Global___PartitionCursor]:
-        """Where the caller has got to, at most one for each partition. The reply says whether the store still holds it."""
+        """Where the caller has got to, at most one for each partition. The reply says whether the store still holds
+        it; one of a partition that the store does not have is ignored.
+        """
 
     def __init__(
         self,
@@ -641,7 +643,7 @@ class WatchChangesResponse(_message.Message):
     """The partition of the space."""
     through: _builtins.int
     """With the changes of this message, and of those before, the caller has everything of the partition up to
-    this number; 0 = later messages bring what lies between.
+    this number; 0 = the next messages of this partition complete it.
     """
     through_digest: _builtins.str
     """The change digest of that number; empty without one."""

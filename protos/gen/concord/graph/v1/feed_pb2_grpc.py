@@ -121,10 +121,9 @@ class ChangeFeedServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def WatchChanges(self, request, context):
-        """Replays the changes of some partitions after each cursor and then follows them, in one stream. Changes come
-        in the order of their partition's numbers, so those of a space in sequence, without gaps that a later
-        message fills. Unless it only replays, it never ends by itself, and sends an empty message at least every
-        10 seconds.
+        """Replays the changes of some partitions after each cursor and then follows them, in one stream. The next up
+        to 500 changes of a partition come in a message for each space, so those of a space in sequence. Unless it
+        only replays, it never ends by itself, and sends an empty message at least every 10 seconds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

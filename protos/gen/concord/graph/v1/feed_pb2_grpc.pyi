@@ -44,10 +44,9 @@ class ChangeFeedServiceStub:
     FindLacking: _grpc.UnaryUnaryMultiCallable[_feed_pb2.FindLackingRequest, _feed_pb2.FindLackingResponse]
     """Returns those of some spaces of which the store lacks the change that the caller applied last."""
     WatchChanges: _grpc.UnaryStreamMultiCallable[_feed_pb2.WatchChangesRequest, _feed_pb2.WatchChangesResponse]
-    """Replays the changes of some partitions after each cursor and then follows them, in one stream. Changes come
-    in the order of their partition's numbers, so those of a space in sequence, without gaps that a later
-    message fills. Unless it only replays, it never ends by itself, and sends an empty message at least every
-    10 seconds.
+    """Replays the changes of some partitions after each cursor and then follows them, in one stream. The next up
+    to 500 changes of a partition come in a message for each space, so those of a space in sequence. Unless it
+    only replays, it never ends by itself, and sends an empty message at least every 10 seconds.
     """
     ListChanges: _grpc.UnaryUnaryMultiCallable[_feed_pb2.ListChangesRequest, _feed_pb2.ListChangesResponse]
     """Reads a page of one space's changes, for a follower that needs this space's alone."""
@@ -90,10 +89,9 @@ class ChangeFeedServiceAsyncStub(ChangeFeedServiceStub):
     FindLacking: _aio.UnaryUnaryMultiCallable[_feed_pb2.FindLackingRequest, _feed_pb2.FindLackingResponse]  # type: ignore[assignment]
     """Returns those of some spaces of which the store lacks the change that the caller applied last."""
     WatchChanges: _aio.UnaryStreamMultiCallable[_feed_pb2.WatchChangesRequest, _feed_pb2.WatchChangesResponse]  # type: ignore[assignment]
-    """Replays the changes of some partitions after each cursor and then follows them, in one stream. Changes come
-    in the order of their partition's numbers, so those of a space in sequence, without gaps that a later
-    message fills. Unless it only replays, it never ends by itself, and sends an empty message at least every
-    10 seconds.
+    """Replays the changes of some partitions after each cursor and then follows them, in one stream. The next up
+    to 500 changes of a partition come in a message for each space, so those of a space in sequence. Unless it
+    only replays, it never ends by itself, and sends an empty message at least every 10 seconds.
     """
     ListChanges: _aio.UnaryUnaryMultiCallable[_feed_pb2.ListChangesRequest, _feed_pb2.ListChangesResponse]  # type: ignore[assignment]
     """Reads a page of one space's changes, for a follower that needs this space's alone."""
@@ -157,10 +155,9 @@ class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _feed_pb2.WatchChangesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_feed_pb2.WatchChangesResponse], _abc.AsyncIterator[_feed_pb2.WatchChangesResponse]]:
-        """Replays the changes of some partitions after each cursor and then follows them, in one stream. Changes come
-        in the order of their partition's numbers, so those of a space in sequence, without gaps that a later
-        message fills. Unless it only replays, it never ends by itself, and sends an empty message at least every
-        10 seconds.
+        """Replays the changes of some partitions after each cursor and then follows them, in one stream. The next up
+        to 500 changes of a partition come in a message for each space, so those of a space in sequence. Unless it
+        only replays, it never ends by itself, and sends an empty message at least every 10 seconds.
         """
 
     @_abc_1.abstractmethod

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 18
+VERSION = 19
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -46,9 +46,12 @@ _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "restatement": ("Restatement", "space", "memory_id", "session_id"),
     "service_record": ("ServiceRecord", "space", "kind"),
     "recall": ("Recall", "space", "query_id", "place"),
+    "feed_partition": ("FeedPartition", "partition"),
+    "feed_commit": ("FeedCommit", "partition", "number"),
     "lease": ("ConcordLease", "space", "owner", "name"),
 }
 _INDEXED: Mapping[str, tuple[str, ...]] = {
+    "space_partition": ("Space", "partition", "space"),
     "tombstone": ("Tombstone", "space", "id"),
     "entity_id": ("Entity", "space", "id"),
     "node_name_then": ("NodeVersion", "space", "name"),
@@ -126,6 +129,7 @@ _CONVERSIONS: Mapping[int, Sequence[str]] = {
         "DROP INDEX concord_replacing_source IF EXISTS",
         "DROP INDEX concord_replacing_target IF EXISTS",
     ),
+    18: (),
 }
 """What to run, besides, on a schema of that version."""
 

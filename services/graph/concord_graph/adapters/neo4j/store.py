@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, LiteralString, TypeVar
 
 import neo4j
+from concord_chassis.channel.partitions import partition_of
 from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
 from concord_stores.neo4j_server import (
     BUSY_SECONDS,
@@ -22,6 +24,7 @@ from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession
 
 from concord_graph.adapters.neo4j import (
     erased_items,
+    feed,
     layers,
     leases,
     patterns,
@@ -32,6 +35,7 @@ from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reads import Neo4jReads
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.writes import Neo4jWrites
+from concord_graph.adapters.passed import Passed
 from concord_graph.adapters.stored import change_of
 from concord_graph.domain.erasure import STORE
 from concord_graph.domain.errors import Overloaded, StoreUnavailable, StoreUnusable
@@ -40,9 +44,11 @@ from concord_graph.domain.leases import Lease, LeaseKey
 from concord_graph.ports import (
     EXPORTERS,
     NOBODY,
+    PARTITIONS,
     Author,
     Change,
     Clock,
+    FeedChange,
     ReadCounts,
     Reads,
     SessionUses,
@@ -54,7 +60,7 @@ from concord_graph.ports import (
 T = TypeVar("T")
 
 POLL_SECONDS = 0.5
-"""The seconds after which another replica's commit is seen at the latest."""
+"""The seconds after which another replica's commit is seen at the latest, by who waits for it."""
 _READ_TRIES = 3
 
 _TOUCH = (
@@ -73,10 +79,6 @@ _CHANGES = (
     f"MATCH (c:Change) WHERE c.seq > $after RETURN {layers.CHANGE}"
     " ORDER BY c.space, c.seq LIMIT $limit"
 )
-_HEADS = (
-    "MATCH (s:Space) WHERE s.seq > 0 AND s.space >= $start AND ($before = '' OR s.space < $before)"
-    " RETURN s.space, s.seq ORDER BY s.space"
-)
 _UNSETTLED = (
     "MATCH (s:Space) WITH s, coalesce(s.unsettled, 1) AS first WHERE s.seq > 0 AND first > 0"
     " RETURN s.space, first, s.seq ORDER BY s.space"
@@ -87,13 +89,21 @@ _UNSETTLED = (
 class Neo4jStore:
     """Graph's store in a Neo4j database. Build it with `open_store`.
 
-    A space is written by one transaction at a time, which locks the space's counter; spaces do not
-    wait for each other. A read sees one state of its space: if the space changed meanwhile, it runs
-    again, at last under the space's lock.
+    A space is written by one transaction at a time, which locks the space's counter. Spaces wait
+    for each other only at their commits, which are numbered in a partition's feed. A read sees one
+    state of its space: if the space changed meanwhile, it runs again, at last under the space's
+    lock.
     """
 
     def __init__(
-        self, server: Transactions, clock: Clock, epoch: str, tokens: Tokens, exporters: int
+        self,
+        server: Transactions,
+        clock: Clock,
+        epoch: str,
+        *,
+        tokens: Tokens,
+        exporters: int,
+        partitions: int,
     ) -> None:
         self._server = server
         self._exporters = asyncio.Semaphore(exporters)
@@ -101,30 +111,13 @@ class Neo4jStore:
         self._epoch = epoch
         self._tokens = tokens
         self._pending = PendingReads()
-        self._version = 0
-        self._heads = 0
-        self._polled = 0.0
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._partitions = partitions
+        self._passed = Passed()
+        self._polled = -POLL_SECONDS
 
     @property
     def epoch(self) -> str:
         return self._epoch
-
-    @property
-    def version(self) -> int:
-        return self._version
-
-    async def changed(self, since: int) -> None:
-        """Return once `version` is no longer `since`; other replicas' commits within a poll."""
-        while self._version == since:
-            waiter = asyncio.get_running_loop().create_future()
-            self._waiting.add(waiter)
-            try:
-                await asyncio.wait_for(waiter, POLL_SECONDS)
-            except TimeoutError:
-                await self._poll()
-            finally:
-                self._waiting.discard(waiter)
 
     async def read(
         self,
@@ -158,7 +151,9 @@ class Neo4jStore:
         *,
         author: Author = NOBODY,
     ) -> T:
-        async def attempt(tx: AsyncManagedTransaction) -> T:
+        partition = partition_of(space, self._partitions)
+
+        async def attempt(tx: AsyncManagedTransaction) -> tuple[T, int]:
             writes = Neo4jWrites(
                 tx,
                 space,
@@ -167,15 +162,15 @@ class Neo4jStore:
                 clock=self._clock,
                 tokens=self._tokens,
                 author=author,
+                partition=partition,
             )
             await writes.begin()
             result = await work(writes)
-            await writes.flush()
-            return result
+            return result, await writes.finish()
 
         with _failures_named():
-            result = await self._server.write_space(space, attempt)
-        self._announce()
+            result, number = await self._server.write_space(space, attempt)
+        self._passed.note(partition, number)
         return result
 
     def pending(self, reads: Callable[[], Sequence[ReadCounts]]) -> None:
@@ -204,8 +199,9 @@ class Neo4jStore:
         found = await self._rows(neo4j.WRITE_ACCESS, _NEWLY_READ, memory=int(ItemKind.MEMORY))
         return dict(found)
 
-    async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:
-        found = await self._rows(neo4j.READ_ACCESS, _HEADS, start=start, before=before)
+    async def spaces(self, partition: int, after: str, limit: int) -> Sequence[SpaceHead]:
+        given = {"partition": partition, "after": after, "limit": limit}
+        found = await self._rows(neo4j.READ_ACCESS, feed.SPACES, given=given)
         return [SpaceHead(space, seq) for space, seq in found]
 
     async def unsettled(self) -> Sequence[Unsettled]:
@@ -217,6 +213,41 @@ class Neo4jStore:
         given = {"space": space, "after": after, "limit": limit}
         found = await self._rows(neo4j.READ_ACCESS, text, given=given)
         return [change_of(row) for row in found]
+
+    async def changes_at(
+        self, places: Collection[tuple[str, int]]
+    ) -> Mapping[tuple[str, int], Change]:
+        given = {"places": [[*place] for place in places]}
+        found = await self._rows(neo4j.READ_ACCESS, feed.AT, given=given)
+        return {(space, seq): change_of(row) for space, seq, *row in found}
+
+    async def numbers(self) -> Sequence[int]:
+        return [row[0] for row in await self._rows(neo4j.READ_ACCESS, feed.NUMBERS)]
+
+    async def feed(self, partition: int, after: int, limit: int) -> Sequence[FeedChange]:
+        given: dict[str, Any] = {"partition": partition, "after": after, "limit": limit}
+        commits = await self._rows(neo4j.READ_ACCESS, feed.COMMITS, given=given)
+        given = {"parts": feed.parts(commits, after, limit)}
+        return feed.page(await self._rows(neo4j.READ_ACCESS, feed.CHANGES, given=given))
+
+    async def numbered(
+        self, cursors: Collection[tuple[int, int]]
+    ) -> Mapping[tuple[int, int], Change]:
+        given = {"cursors": [[*cursor] for cursor in cursors]}
+        found = await self._rows(neo4j.READ_ACCESS, feed.NUMBERED, given=given)
+        return {(partition, number): change_of(row) for partition, number, *row in found}
+
+    async def passed(self, numbers: Mapping[int, int]) -> Collection[int]:
+        """Return which partitions got changes; other replicas' commits are seen within a poll."""
+        while not (ahead := self._passed.ahead(numbers)):
+            until_poll = self._polled + POLL_SECONDS - time.monotonic()
+            if until_poll > 0:
+                await self._passed.change(numbers, until_poll)
+                continue
+            self._polled = time.monotonic()  # callers that wait together share one query
+            for partition, number in enumerate(await self.numbers()):
+                self._passed.note(partition, number)
+        return ahead
 
     async def acquire_lease(self, key: LeaseKey, holder: str, now: int, until: int) -> Lease:
         with _failures_named():
@@ -241,17 +272,6 @@ class Neo4jStore:
     async def close(self) -> None:
         await self._server.close()
 
-    async def _poll(self) -> None:
-        """Look for commits of other replicas; callers that wait together share one query."""
-        now = asyncio.get_running_loop().time()
-        if now - self._polled < POLL_SECONDS / 2:
-            return
-        self._polled = now
-        heads = sum(head.seq for head in await self.spaces())
-        if heads != self._heads:
-            self._heads = heads
-            self._announce()
-
     async def _rows(self, access: str, text: str, **bound: Any) -> list[list[Any]]:
         """Run one statement that concerns no single space, or names its space itself."""
 
@@ -264,12 +284,6 @@ class Neo4jStore:
                 return await self._server.write(work)
             return await self._server.read(work)
 
-    def _announce(self) -> None:
-        self._version += 1
-        for waiter in self._waiting:
-            if not waiter.done():
-                waiter.set_result(None)
-
 
 async def open_store(
     settings: Neo4jConfig,
@@ -278,26 +292,36 @@ async def open_store(
     exporters: int = EXPORTERS,
     busy_seconds: float = BUSY_SECONDS,
     restoring: bool = False,
+    partitions: int = PARTITIONS,
+    numbered: Callable[[int, float], None] | None = None,
 ) -> Neo4jStore:
     """Connect, and apply the schema. `busy_seconds` bounds waiting for a connection and retries,
-    `exporters` the exports at once; `restoring`: the caller is putting a copy there.
+    `exporters` the exports at once; `restoring`: the caller is putting a copy there. A new store
+    gets `partitions`; of one that was written before there were any, `numbered` is told how many
+    spaces were numbered, in how many seconds.
 
     Raises:
         StoreUnusable: the server does not answer, refuses the password, or holds other data; the
             text says what to do.
     """
 
-    async def start() -> tuple[AsyncDriver, str, Tokens]:
+    async def start() -> tuple[AsyncDriver, str, Tokens, int]:
         driver = await connect(settings, busy_seconds=busy_seconds)
         async with closed_on_failure(driver, settings), driver.session() as session:
             epoch = await schema.prepare(session, restoring=restoring)
-            return driver, epoch, await _tokens(session)
+            begun = time.perf_counter()
+            count, spaces = await feed.prepare(session, partitions)
+            if spaces and numbered:
+                numbered(spaces, time.perf_counter() - begun)
+            return driver, epoch, await _tokens(session), count
 
     try:
-        driver, epoch, tokens = await patiently(start, settings)
+        driver, epoch, tokens, count = await patiently(start, settings)
     except ServerUnusable as error:
         raise StoreUnusable(str(error)) from error
-    return Neo4jStore(Transactions(driver), clock, epoch, tokens, exporters)
+    return Neo4jStore(
+        Transactions(driver), clock, epoch, tokens=tokens, exporters=exporters, partitions=count
+    )
 
 
 async def _tokens(session: AsyncSession) -> Tokens:

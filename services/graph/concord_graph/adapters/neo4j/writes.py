@@ -16,7 +16,7 @@ from neo4j.exceptions import ConstraintError
 
 from concord_graph.adapters import stored
 from concord_graph.adapters.counters import Steps
-from concord_graph.adapters.neo4j import fact_edges, flush, records, succession
+from concord_graph.adapters.neo4j import fact_edges, feed, flush, records, succession
 from concord_graph.adapters.neo4j.erased_items import ErasureWrites
 from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT, ANY_CONFLICT
 from concord_graph.adapters.neo4j.pending import PendingReads
@@ -54,7 +54,8 @@ from concord_graph.ports import (
 
 _ROWS_A_STATEMENT = 2_000
 _LOCK = (
-    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0 SET s.holder = randomUUID(),"
+    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0, s.partition = $partition"
+    " SET s.holder = randomUUID(),"
     " s.unsettled = CASE s.seq WHEN 0 THEN 0 ELSE s.unsettled END"
     " WITH s OPTIONAL MATCH (r:Request {principal: $principal, method: $method,"
     " request_id: $request_id}) RETURN s.seq, s.last_time,"
@@ -88,8 +89,11 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
         clock: Clock,
         tokens: Tokens,
         author: Author,
+        partition: int,
     ) -> None:
         super().__init__(tx, space, epoch=epoch, pending=pending)
+        self._partition = partition
+        self._first = 0
         self._author = author
         self._request: Fields | None = None
         self._clock = clock
@@ -112,10 +116,11 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
             principal=self._author.principal,
             method=self._author.method,
             request_id=self._author.request_id,
+            partition=self._partition,
         )
         self._seq, self._last_time, self._request, functional, *known = found[0]
         self._stated, self._amended, self._disputed, self._deleted = known
-        self._counted = self._seq
+        self._counted = self._first = self._seq
         self._known.is_unused = self._seq == 0
         self._functional = set(functional)
 
@@ -260,9 +265,23 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
             restore=imported.restore,
         )
 
+    async def finish(self) -> int:
+        """Write what is collected, then number the changes: the last step before the commit. Return
+        the number of the last change in its partition; 0 without a change."""
+        await self.flush()
+        if self._seq == self._first:
+            return 0
+        given = {
+            "partition": self._partition,
+            "space": self._space_name,
+            "seq": self._seq,
+            "count": self._seq - self._first,
+        }
+        ((number,),) = await (await self._tx.run(feed.NUMBER, given=given)).values()
+        return int(number)
+
     async def flush(self) -> None:
-        """Write the collected puts, how items stand, their records and the counters; this is also
-        the last step before the commit."""
+        """Write the collected puts, how items stand, their records and the counters."""
         if self._standings:
             standings, self._standings = list(self._standings.values()), {}
             for start in range(0, len(standings), _ROWS_A_STATEMENT):

@@ -31,10 +31,18 @@ ALTER TABLE memory ADD COLUMN words_origin INTEGER NOT NULL DEFAULT 0;
 """Whose words a memory's are, beside who wrote it first (W8)."""
 _TO_CLAIM = "ALTER TABLE edge ADD COLUMN claimed INTEGER NOT NULL DEFAULT 0;"
 """What was written before the guard of W9 acts as it did."""
+_TO_NUMBER = "ALTER TABLE space ADD COLUMN partition INTEGER NOT NULL DEFAULT -1;"
+"""`feed.prepare` numbers what was written before there were partitions (S10)."""
+_TO_38 = _WORDS_ORIGIN + _TO_CLAIM
 
 SCHEMA = Schema(
-    version=38,
+    version=39,
     tables=Path(__file__).with_name("schema.sql").read_text("utf-8"),
-    conversions={35: _TO_SETTLE + _WORDS_ORIGIN + _TO_CLAIM, 36: _WORDS_ORIGIN + _TO_CLAIM, 37: ""},
+    conversions={
+        35: _TO_SETTLE + _TO_38 + _TO_NUMBER,
+        36: _TO_38 + _TO_NUMBER,
+        37: _TO_NUMBER,
+        38: _TO_NUMBER,
+    },
     begin=_begin,
 )

@@ -11,8 +11,24 @@ CREATE TABLE space (
   last_time INTEGER NOT NULL,
   enrolment TEXT NOT NULL DEFAULT '', -- hex SHA-256 of the one-time secret that a genesis takes
   deleted INTEGER NOT NULL DEFAULT 0, -- 1: for good; its rows alone may be removed
-  unsettled INTEGER NOT NULL DEFAULT 0 -- from which change on `standing` lacks rows; 0: none are missing
+  unsettled INTEGER NOT NULL DEFAULT 0, -- from which change on `standing` lacks rows; 0: none are missing
+  partition INTEGER NOT NULL DEFAULT -1 -- -1: written before there were any, until the store is opened
 ) STRICT;
+CREATE INDEX space_partition ON space (partition, name);
+
+-- The feed's partitions (spec S10), made with the store: the number of each one's newest change.
+CREATE TABLE partition (id INTEGER PRIMARY KEY, number INTEGER NOT NULL) STRICT;
+
+-- The changes of each partition by number: a row per commit, which has `count` changes of a space, up
+-- to the change `seq`, whose number is `number`.
+CREATE TABLE feed (
+  partition INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  space INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (partition, number)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE node (
   space INTEGER NOT NULL,

@@ -6,13 +6,23 @@ import asyncio
 import json
 import sqlite3
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+import time
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from concord_chassis.call import deadline
 from concord_chassis.call.failure import Failure
+from concord_chassis.channel.partitions import partition_of
 from concord_chassis.server.workers import Workers
 from concord_stores.sqlite_file import (
     BUSY_SECONDS,
@@ -28,7 +38,8 @@ from concord_stores.sqlite_file import (
     open_file,
 )
 
-from concord_graph.adapters.sqlite import erased_items, layers, leases
+from concord_graph.adapters.passed import Passed
+from concord_graph.adapters.sqlite import erased_items, feed, layers, leases
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.sessions import store_uses
@@ -47,9 +58,11 @@ from concord_graph.domain.leases import Lease, LeaseKey
 from concord_graph.ports import (
     EXPORTERS,
     NOBODY,
+    PARTITIONS,
     Author,
     Change,
     Clock,
+    FeedChange,
     ReadCounts,
     Reads,
     SessionUses,
@@ -60,10 +73,6 @@ from concord_graph.ports import (
 
 T = TypeVar("T")
 
-_HEADS = (
-    "SELECT name, seq FROM space WHERE seq > 0 AND name >= ?1 AND (?2 = '' OR name < ?2)"
-    " ORDER BY name"
-)
 _UNSETTLED = "SELECT name, unsettled, seq FROM space WHERE unsettled > 0 ORDER BY name"
 _LOG_PATIENCE = 0.2  # seconds to wait for readers of the log, while writes wait, too
 _STEPS_BETWEEN_LOOKS = 50_000  # of SQLite's virtual machine: about a millisecond
@@ -73,7 +82,14 @@ class SqliteStore:
     """Graph's store in one file. Build it with `open_store`."""
 
     def __init__(
-        self, path: Path, file: SqliteFile, clock: Clock, epoch: str, exporters: int
+        self,
+        path: Path,
+        file: SqliteFile,
+        clock: Clock,
+        epoch: str,
+        *,
+        exporters: int,
+        numbers: Sequence[int],
     ) -> None:
         self._path = path
         self._file = file
@@ -82,22 +98,11 @@ class SqliteStore:
         self._epoch = epoch
         self._pending: Callable[[], Sequence[ReadCounts]] = tuple
         self._visible = threading.Lock()  # held while reads move from pending to stored
-        self._version = 0
         self._erased: tuple[bytes, ...] = ()  # since the last scrub
-        self._waiting: set[asyncio.Future[None]] = set()
-
-    @property
-    def version(self) -> int:
-        return self._version
-
-    async def changed(self, since: int) -> None:
-        while self._version == since:
-            waiter = asyncio.get_running_loop().create_future()
-            self._waiting.add(waiter)
-            try:
-                await waiter
-            finally:
-                self._waiting.discard(waiter)
+        self._partitions = len(numbers)
+        self._passed = Passed()
+        for partition, number in enumerate(numbers):
+            self._passed.note(partition, number)
 
     async def read(
         self, space: str, work: Callable[[Reads], Awaitable[T]], *, brief: bool = False
@@ -135,9 +140,8 @@ class SqliteStore:
     async def newly_read(self) -> Mapping[str, Sequence[str]]:
         return await self._file.writing(self._newly_read)
 
-    async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:
-        found = await self._look(lambda db: db.execute(_HEADS, (start, before)).fetchall())
-        return [SpaceHead(name, seq) for name, seq in found]
+    async def spaces(self, partition: int, after: str, limit: int) -> Sequence[SpaceHead]:
+        return await self._look(lambda db: feed.spaces(db, partition, after, limit))
 
     async def unsettled(self) -> Sequence[Unsettled]:
         found = await self._look(lambda db: db.execute(_UNSETTLED).fetchall())
@@ -145,6 +149,27 @@ class SqliteStore:
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
         return await self._look(lambda db: layers.changes(db, space, after, limit))
+
+    async def changes_at(
+        self, places: Collection[tuple[str, int]]
+    ) -> Mapping[tuple[str, int], Change]:
+        return await self._look(lambda db: feed.changes_at(db, places))
+
+    async def numbers(self) -> Sequence[int]:
+        return await self._look(feed.numbers)
+
+    async def feed(self, partition: int, after: int, limit: int) -> Sequence[FeedChange]:
+        return await self._look(lambda db: feed.page(db, partition, after, limit))
+
+    async def numbered(
+        self, cursors: Collection[tuple[int, int]]
+    ) -> Mapping[tuple[int, int], Change]:
+        return await self._look(lambda db: feed.numbered(db, cursors))
+
+    async def passed(self, numbers: Mapping[int, int]) -> Collection[int]:
+        while not (ahead := self._passed.ahead(numbers)):
+            await self._passed.change(numbers)
+        return ahead
 
     async def acquire_lease(self, key: LeaseKey, holder: str, now: int, until: int) -> Lease:
         return await self._leasing(lambda db: leases.acquire(db, key, holder, now, until))
@@ -242,6 +267,7 @@ class SqliteStore:
         work: Callable[[Writes], Awaitable[T]],
         author: Author,
     ) -> T:
+        partition = partition_of(space, self._partitions)
         with self._transaction("BEGIN IMMEDIATE") as db:
             tx = SqliteWrites(
                 db,
@@ -250,12 +276,13 @@ class SqliteStore:
                 pending=self._pending(),
                 clock=self._clock,
                 author=author,
+                partition=partition,
             )
             result = drive(cast("Coroutine[Any, Any, T]", work(tx)))
-            tx.finish()
+            number = tx.finish()
         self._erased = (*self._erased, *tx.erased)
         # from here, not from the caller's task: the commit counts even if the caller has gone
-        loop.call_soon_threadsafe(self._announce)
+        loop.call_soon_threadsafe(self._passed.note, partition, number)
         return result
 
     def _touch(self, reads: ReadCounts, uses: SessionUses, stored: Callable[[], None]) -> None:
@@ -299,12 +326,6 @@ class SqliteStore:
         with _failures_named(), self._file.transaction(begin) as db:
             yield db
 
-    def _announce(self) -> None:
-        self._version += 1
-        for waiter in self._waiting:
-            if not waiter.done():
-                waiter.set_result(None)
-
 
 def open_store(
     path: Path,
@@ -313,9 +334,12 @@ def open_store(
     readers: int = 2,
     exporters: int = EXPORTERS,
     busy_seconds: float = BUSY_SECONDS,
+    partitions: int = PARTITIONS,
+    numbered: Callable[[int, float], None] | None = None,
 ) -> SqliteStore:
     """Open or make a store. It waits up to `busy_seconds` for another process's lock, and runs
-    up to `exporters` exports at once.
+    up to `exporters` exports at once. A new one gets `partitions`; of one that was written before
+    there were any, `numbered` is told how many spaces were numbered, in how many seconds.
 
     Raises:
         StoreUnusable: the file is not a store, is damaged, is of a newer version, or cannot be
@@ -325,9 +349,14 @@ def open_store(
         file = open_file(path, SCHEMA, name="graph", readers=readers, busy_seconds=busy_seconds)
     except FileUnusable as error:
         raise StoreUnusable(str(error)) from error
+    begun = time.perf_counter()
     with file.transaction() as db:
         (epoch,) = db.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()
-    return SqliteStore(path, file, clock, epoch, exporters)
+        spaces = feed.prepare(db, partitions)
+        numbers = feed.numbers(db)
+    if spaces and numbered:
+        numbered(spaces, time.perf_counter() - begun)
+    return SqliteStore(path, file, clock, epoch, exporters=exporters, numbers=numbers)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from concord_attestation.identifiers import new_id
 
 from concord_graph.adapters import stored
 from concord_graph.adapters.counters import Steps
-from concord_graph.adapters.sqlite import rows, succession
+from concord_graph.adapters.sqlite import feed, rows, succession
 from concord_graph.adapters.sqlite.erased_items import ErasureWrites
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.revisions import current
@@ -58,14 +58,20 @@ class SqliteWrites(SqliteReads, SessionWrites, ErasureWrites, Steps):
         pending: Pending,
         clock: Clock,
         author: Author,
+        partition: int,
     ) -> None:
         super().__init__(connection, space, epoch=epoch, pending=pending)
+        self._partition = partition
+        self._first = self._seq
         self._author = author
         self._clock = clock
         self.erased = []
         if not self._space:
-            sql = "INSERT INTO space (name, seq, last_time) VALUES (?, 0, 0) RETURNING id"
-            self._space = self._db.execute(sql, (space,)).fetchone()[0]
+            sql = (
+                "INSERT INTO space (name, seq, last_time, partition) VALUES (?, 0, 0, ?)"
+                " RETURNING id"
+            )
+            self._space = self._db.execute(sql, (space, partition)).fetchone()[0]
 
     def new_id(self) -> str:
         return new_id(self._time())
@@ -250,13 +256,16 @@ class SqliteWrites(SqliteReads, SessionWrites, ErasureWrites, Steps):
         values = {"space": self._space, "seq": imported.seq, "restore": imported.restore}
         self._insert("imported", values)
 
-    def finish(self) -> None:
-        """Write the space's counters and close the grant; the last step before the commit."""
+    def finish(self) -> int:
+        """Write the space's counters, close the grant and number the changes; the last step before
+        the commit. Return the number of the last change in its partition; 0 without a change."""
         self._db.execute("DELETE FROM open_grant")
         self._db.execute(
             "UPDATE space SET seq = ?, last_time = ? WHERE id = ?",
             (self._seq, self._last_time, self._space),
         )
+        count = self._seq - self._first
+        return feed.append(self._db, self._partition, self._space, self._seq, count) if count else 0
 
     def _reopen(self, table: str, item: Record) -> None:
         """Reopen a revision whose successor was refused: a batch goes on to its next item."""

@@ -11,7 +11,8 @@ from hashlib import sha256
 from concord_graph.domain.errors import RolledBack
 from concord_graph.ports import Change, ChangeType, GraphStore, OperationFilter, Reads
 
-_ALL = OperationFilter(types=tuple(ChangeType), oldest_first=True)
+ALL = OperationFilter(types=tuple(ChangeType), oldest_first=True)
+"""All changes, in sequence."""
 
 
 def digest_of(epoch: str, change: Change) -> str:
@@ -40,7 +41,7 @@ async def demand_expected_state(tx: Reads, seq: int, change_digest: str) -> None
     """
     if not seq:
         return
-    found = await tx.operations(_ALL, seq - 1, 1)
+    found = await tx.operations(ALL, seq - 1, 1)
     if not found or found[0].seq != seq:
         raise RolledBack
     if change_digest and digest_of(tx.epoch, found[0]) != change_digest:

@@ -11,6 +11,7 @@ from concord_graph.usecases.governed.change_digest import digest_at
 from concord_graph.usecases.governed.principal_keys import closed_slots
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.memory.erase_items import current, erase_record
+from concord_graph.usecases.read.every_space import every_space
 from concord_graph.usecases.write.writer import Writer
 
 RESTORING = Author("restore", "RestoreBackup", "", "SYSTEM")
@@ -61,7 +62,7 @@ class Restoring:
         ]
 
     async def _spaces(self) -> set[str]:
-        return {head.space for head in await self._store.spaces()}
+        return {space async for space in every_space(self._store)}
 
     async def _erase(self, space: str, item_id: str) -> bool:
         """Erase an item; return False if there is none, it is erased, or others need it."""

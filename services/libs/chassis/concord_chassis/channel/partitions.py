@@ -1,4 +1,4 @@
-"""Partitions: the parts into which a store's spaces fall, each with a feed and an index of its own."""
+"""Partitions: the parts into which a store's spaces fall, each with its feed and its index."""
 
 import hashlib
 
