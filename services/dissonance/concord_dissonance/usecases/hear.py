@@ -75,10 +75,9 @@ class Hear:
             self.in_use |= in_use
         store = await self._feed.partitions(self._cursors.newest)
         start = await self._start(store)
-        self.is_following = True
         await self._background.together(
             {
-                "hear of graph's changes": partial(self._hear, start),
+                "hear of graph's changes": partial(self._hear, store, start),
                 "compare with graph": partial(self._compare, store.epoch),
                 "keep cursors": self._keep,
             }
@@ -104,12 +103,19 @@ class Hear:
             self._cursors.open(partition, space)
         return start
 
-    async def _hear(self, start: Mapping[int, Cursor]) -> None:
+    async def _hear(self, store: Store, start: Mapping[int, Cursor]) -> None:
+        """Graph counts as followed once all that it had at the beginning was heard of."""
+        behind = {p for p, head in enumerate(store.heads) if start[p].number < head.number}
+        self.is_following = not behind
         async for heard in self._feed.heard(start):
+            partition, through = heard.partition, heard.through
             if heard.space:
                 self.in_use.add(heard.space)
                 self._mark(heard)
-            self._cursors.hear(heard.partition, heard.space, heard.through)
+            self._cursors.hear(partition, heard.space, through)
+            if partition in behind and through and through.number >= store.heads[partition].number:
+                behind.discard(partition)
+                self.is_following = not behind
         raise ServiceUnavailable("graph", "the feed ended")
 
     async def _compare(self, epoch: str) -> None:

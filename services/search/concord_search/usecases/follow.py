@@ -195,7 +195,7 @@ class Follow:
                 await self._dispatch(changes)
             partition, through = changes.partition, changes.through
             self._cursors.hear(partition, changes.space, through)
-            if partition in behind and through and through >= store.heads[partition]:
+            if partition in behind and through and through.number >= store.heads[partition].number:
                 behind.discard(partition)
                 self._heard(behind)
         raise GraphUnavailable("the feed ended")

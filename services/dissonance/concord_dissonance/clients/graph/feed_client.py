@@ -34,6 +34,8 @@ FOLLOW = "follow"
 GATHER_MILLIS = 200
 """Milliseconds of changes in one message. No check starts sooner after a change, and a message for
 each change would cost every write."""
+_NEWEST = 1 << 62
+"""A sequence number after which no space has changes: such a page says how far the space is."""
 _SCOPES = frozenset({"graph:read", "record:all"})
 _JUDGED_KINDS = frozenset({type_pb2.ITEM_KIND_EDGE, type_pb2.ITEM_KIND_MEMORY})
 _UNJUDGED = frozenset(
@@ -98,7 +100,7 @@ class FeedClient:
 
     async def changed(self, space: str, since: Position | None) -> Changed:
         """The changes since a position; None: everything changed."""
-        page = await self._page(space, since.seq if since else 0)
+        page = await self._page(space, since.seq if since else _NEWEST)
         head = Position(page.epoch, page.changes.head_seq)
         if since is None or not _is_before(since, head):
             return Changed(head, everything=True)
@@ -115,9 +117,8 @@ class FeedClient:
 
     async def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
         """The changes of a space after a position, up to its newest one; None: all changes."""
-        page = await self._page(space, since.seq if since else 0)
-        head = Position(page.epoch, page.changes.head_seq)
-        if since is None or not _is_before(since, head):
+        page = await self._page(space, since.seq if since else _NEWEST)
+        if since is None or not _is_before(since, Position(page.epoch, page.changes.head_seq)):
             page = await self._page(space, await self._imported(space))
         while page.changes.changes:
             yield _followed(page.changes, page.epoch)
