@@ -139,6 +139,23 @@ async def test_it_is_noticed_while_graph_is_followed(tmp_path: Path) -> None:
             assert (await party.verified()).executed == 2
 
 
+async def test_it_is_noticed_where_nobody_writes(tmp_path: Path) -> None:
+    """A1 S10 Graph comes back from an older copy while governance runs, and nothing is written: the
+    idle space is named within ten seconds of graph's return."""
+    scene = Copies(tmp_path)
+    async with scene.world() as live:
+        for space in ("one", "two"):
+            await scene.party(live, space).enrol()
+    scene.copy("older")
+    async with governance_alone(scene) as lives:
+        async with lives.graph() as graph:
+            party = scene.party(lives.world(graph))
+            await party.decide(await party.propose(edge_action()))
+        scene.put_back("older")
+        async with lives.graph():
+            await until(lambda: lives.app.rolled_back == {"one"}, 10.0)
+
+
 async def test_it_is_noticed_under_a_graph_that_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
