@@ -28,6 +28,7 @@ HEALTH_INTERVAL = 1.0  # seconds, as a server's own; tests ask fifty times as of
 SCOPES = frozenset(
     [
         "bench:nothing",
+        "feed:all",
         "graph:read",
         "graph:write",
         "memory:read",

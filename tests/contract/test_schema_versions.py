@@ -12,7 +12,7 @@ from concord_graph.adapters.neo4j import schema as graph
 
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
-    "graph": (18, "71f9424b39382b59d4ef94df198a6dffb69aed53d153883030df4c5640163e2a"),
+    "graph": (19, "9db469b83496f5b6a00241ad505900b70d05c2bb6157f9f45bb0e18ef656fd70"),
     "ledger": (5, "48618d373c08a63ec2646fd63e98347861c14b82aa9517b480d24a1e2df4604a"),
 }
 

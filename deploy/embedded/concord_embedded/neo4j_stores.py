@@ -65,7 +65,7 @@ class Neo4jStores:
     async def copy(self, data: DataDirectory, folder: Path) -> None:  # noqa: ARG002
         async with self.connected() as driver:
             graph, ledger = graph_backup.in_nodes(), ledger_backup.in_nodes()
-            writers = Writers(graph.HEAD, ledger.HEAD, ledger.ACCESS)
+            writers = Writers(graph.HEAD, graph.GATE, ledger.HEAD, ledger.ACCESS)
             await neo4j_copy.write(driver, folder / NEO4J, writers)
 
     def demand_kind(self, backup: Path) -> None:

@@ -22,6 +22,7 @@ ONLY_NEO4J = {
     "store_contract/test_server_killed.py": "SQLite has no server",
     "store_contract/test_neo4j_model.py": "what a person sees in Neo4j Browser, and how it is read",
     "store_contract/test_neo4j_plans.py": "Neo4j's plans; SQLite's are in test_statement_plans.py",
+    "store_contract/test_neo4j_feed.py": "locks, and several processes; SQLite has one writer",
     "store_contract/test_neo4j_start.py": "a server that cannot be used; SQLite has a file",
 }
 

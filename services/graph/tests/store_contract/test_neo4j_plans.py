@@ -9,6 +9,7 @@ import pytest
 from concord_graph.adapters.neo4j import (
     erased_items,
     fact_edges,
+    feed,
     filters,
     flush,
     layers,
@@ -110,6 +111,13 @@ def _others() -> dict[str, str]:
         "is named": fact_edges.IS_NAMED,
         "put facts": fact_edges.PUT,
         "feed": store._CHANGES,
+        "number": feed.NUMBER,
+        "numbers": feed.NUMBERS,
+        "spaces": feed.SPACES,
+        "commits": feed.COMMITS,
+        "changes of commits": feed.CHANGES,
+        "numbered": feed.NUMBERED,
+        "changes at": feed.AT,
         **{f"names of {kind.name}": layers._names_near(kind) for kind in NameKind},
     }
 
@@ -126,6 +134,8 @@ OF_ALL = {
     "ever functional": "RelationVersion",  # of relations there are a few
     "lock": "(?:Space|Functional|Amending|EntryVersion)",  # one of each, and of relations a few
     "flush": "Space",
+    "numbers": "FeedPartition",
+    "changes of commits": "(?:Space|Imported)",  # one of a space
     "erase": "Request",  # receipts that may tell of what is erased
     **{name: r"\w+" for name in STATEMENTS if name.startswith(("counts,", "all of"))},
 }
@@ -162,7 +172,10 @@ def _plans(names: Iterable[str]) -> dict[str, list[Step]]:
     found = {}
     with neo4j_at_hand.driver().session() as session:
         for name in names:
-            text = patterns.scoped(STATEMENTS[name]).removeprefix(patterns.PLANNED_ONCE)
+            text = STATEMENTS[name]
+            if not text.startswith(patterns.PLANNED_ONCE):  # these name no single space
+                text = patterns.scoped(text)
+            text = text.removeprefix(patterns.PLANNED_ONCE)
             asked = f"EXPLAIN CYPHER replan=force {text}"
             plan = session.run(asked, given={"space": "home"}).consume().plan
             assert plan is not None
@@ -202,7 +215,7 @@ async def test_pages_are_read_in_the_order_of_an_index(live: World, home: Calls)
     assert live
     await _some(home)
     # not memories: of two, Neo4j now and then sorts them, until there are more and it plans anew
-    listed = ("nodes, now", "relations, now", "feed", "latest change")
+    listed = ("nodes, now", "relations, now", "feed", "latest change", "spaces", "commits")
     sorting = {
         name: found
         for name, steps in _plans(listed).items()

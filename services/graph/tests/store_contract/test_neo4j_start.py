@@ -148,7 +148,8 @@ async def test_the_schema_before_is_converted(
     ]
     assert len(known) > 10
     assert neo4j_at_hand.run(_STANDINGS) == known
-    done = [json.loads(line)["done"] for line in log.getvalue().splitlines()]
+    told = [json.loads(line) for line in log.getvalue().splitlines()]
+    done = [each["done"] for each in told if each["event"] == "standings_worked_out"]
     assert done[0] == 0
     assert len(set(done)) > 2
     for store in stores:
@@ -162,6 +163,9 @@ async def test_a_space_that_was_unused_before_is_not_settled_anew(tmp_path: Path
         neo4j_at_hand.run("CREATE (:Space {space: 'home', seq: 0, last_time: 0})")
         await live.calls("home").put_node("first")
         assert await live.app._store.unsettled() == []
+    async with world(path) as live:
+        assert [change.seq for change in await live.calls("home").changes()] == [1]
+        assert sum(await live.app._store.numbers()) == 1
 
 
 @pytest.mark.parametrize("missing", ["NEO4J_URI", "NEO4J_PASSWORD"])

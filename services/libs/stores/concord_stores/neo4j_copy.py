@@ -22,7 +22,8 @@ from concord_stores.neo4j_server import RESERVED, RESTORING, translated
 
 FETCHED = 5_000
 """Rows that are fetched, or written, at once."""
-_HEADS = "MATCH (s:{label}) WITH s ORDER BY s.space SET s.copied = true RETURN s.space"
+_HOLD = "MATCH (s:{label}) WITH s ORDER BY s.space SET s.copied = true RETURN s.space"
+_SPACES = "MATCH (s:{label}) RETURN s.space"
 _NODES = (
     "MATCH (n) WITH n, labels(n) AS labels"
     f" WITH n, labels, any(l IN labels WHERE l STARTS WITH '{RESERVED}') AS reserved"
@@ -34,10 +35,12 @@ _RELATIONSHIPS = "MATCH (a)-[r]->(b) RETURN id(a), type(r), id(b), properties(r)
 
 
 class Writers(NamedTuple):
-    """The labels of the nodes that a space's writers lock, graph's and the other services'
-    (`reserved`); and the reserved labels of nodes that belong to no space."""
+    """The labels of graph's spaces, of the nodes of which each of graph's commits locks one
+    (`gate`), of those that the other services' writers of a space lock (`reserved`); and the
+    reserved labels of nodes that belong to no space."""
 
     graph: str
+    gate: str
     reserved: str
     shared: tuple[str, ...]
 
@@ -97,7 +100,11 @@ async def write(driver: AsyncDriver, file: Path, writers: Writers) -> None:
             transaction = await session.begin_transaction()
             try:
                 spaces, reserved = await _held(transaction, writers)
-                given = {"spaces": spaces, "reserved": reserved, "shared": list(writers.shared)}
+                given = {
+                    "spaces": spaces,
+                    "reserved": reserved,
+                    "shared": [writers.gate, *writers.shared],
+                }
                 await _write(transaction, file, given)
             finally:
                 await transaction.rollback()
@@ -107,10 +114,13 @@ async def _held(transaction: AsyncTransaction, writers: Writers) -> tuple[list[s
     """Lock out the writers of all spaces; return the names of the spaces. Graph's side first:
     what it applies was decided before, by governance."""
     found = []
-    for label in (writers.graph, writers.reserved):
-        result = await transaction.run(_HEADS.format(label=label))
+    for text, label in (
+        *((_HOLD, writers.gate), (_SPACES, writers.graph)),
+        (_HOLD, writers.reserved),
+    ):
+        result = await transaction.run(text.format(label=label))
         found.append([row[0] for row in await result.values()])
-    return found[0], found[1]
+    return found[1], found[2]
 
 
 async def _write(transaction: AsyncTransaction, file: Path, given: dict[str, Any]) -> None:

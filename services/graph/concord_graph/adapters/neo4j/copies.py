@@ -25,7 +25,9 @@ class Neo4jCopy:
     NEWEST = VERSION
     """The newest version of the schema that this program knows."""
     HEAD = "Space"
-    """The label of the nodes that writers lock."""
+    """The label of the spaces' nodes."""
+    GATE = "FeedPartition"
+    """The label of the few nodes of which each commit locks one. They belong to no space."""
     RECEIPTS = ("Erasure", "Nonce")
     """The labels of the receipts of erasures and of burnt nonces, which no restore may undo."""
 

@@ -54,11 +54,13 @@ from concord_graph.ports import (
 
 _ROWS_A_STATEMENT = 2_000
 _LOCK = (
-    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0, s.partition = $partition"
+    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0"
     " SET s.holder = randomUUID(),"
     " s.unsettled = CASE s.seq WHEN 0 THEN 0 ELSE s.unsettled END"
-    " WITH s OPTIONAL MATCH (r:Request {principal: $principal, method: $method,"
-    " request_id: $request_id}) RETURN s.seq, s.last_time,"
+    " WITH s, CASE WHEN s.partition IS NULL THEN 0 ELSE s.seq END AS numbered"
+    " SET s.partition = $partition WITH s, numbered"
+    " OPTIONAL MATCH (r:Request {principal: $principal, method: $method,"
+    " request_id: $request_id}) RETURN numbered, s.seq, s.last_time,"
     " properties(r),"
     " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name },"
     f" coalesce(s.stated, false), {ANY_AMENDMENT}, {ANY_CONFLICT},"
@@ -93,7 +95,7 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
     ) -> None:
         super().__init__(tx, space, epoch=epoch, pending=pending)
         self._partition = partition
-        self._first = 0
+        self._numbered = 0
         self._author = author
         self._request: Fields | None = None
         self._clock = clock
@@ -118,9 +120,9 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
             request_id=self._author.request_id,
             partition=self._partition,
         )
-        self._seq, self._last_time, self._request, functional, *known = found[0]
+        self._numbered, self._seq, self._last_time, self._request, functional, *known = found[0]
         self._stated, self._amended, self._disputed, self._deleted = known
-        self._counted = self._first = self._seq
+        self._counted = self._seq
         self._known.is_unused = self._seq == 0
         self._functional = set(functional)
 
@@ -269,13 +271,13 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
         """Write what is collected, then number the changes: the last step before the commit. Return
         the number of the last change in its partition; 0 without a change."""
         await self.flush()
-        if self._seq == self._first:
+        if self._seq == self._numbered:
             return 0
         given = {
             "partition": self._partition,
             "space": self._space_name,
             "seq": self._seq,
-            "count": self._seq - self._first,
+            "count": self._seq - self._numbered,
         }
         ((number,),) = await (await self._tx.run(feed.NUMBER, given=given)).values()
         return int(number)

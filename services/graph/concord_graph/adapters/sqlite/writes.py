@@ -62,7 +62,7 @@ class SqliteWrites(SqliteReads, SessionWrites, ErasureWrites, Steps):
     ) -> None:
         super().__init__(connection, space, epoch=epoch, pending=pending)
         self._partition = partition
-        self._first = self._seq
+        self._numbered = self._seq
         self._author = author
         self._clock = clock
         self.erased = []
@@ -264,7 +264,7 @@ class SqliteWrites(SqliteReads, SessionWrites, ErasureWrites, Steps):
             "UPDATE space SET seq = ?, last_time = ? WHERE id = ?",
             (self._seq, self._last_time, self._space),
         )
-        count = self._seq - self._first
+        count = self._seq - self._numbered
         return feed.append(self._db, self._partition, self._space, self._seq, count) if count else 0
 
     def _reopen(self, table: str, item: Record) -> None:
