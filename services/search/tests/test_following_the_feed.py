@@ -10,6 +10,7 @@ from concord_search.domain.errors import (
     EmbeddingUnavailable,
     FreshnessTokenInvalid,
     GraphRefused,
+    GraphUnavailable,
     IndexMissing,
     IndexStale,
     IndexUnavailable,
@@ -383,6 +384,24 @@ async def test_an_older_store_that_went_on_is_noticed(at_work: Following) -> Non
     at_work.follow()
 
     await until_found(at_work, "fox whale frog", ["kept", "new"])
+
+
+async def test_a_doubt_outlives_the_connection(
+    at_work: Following, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S10 Graph goes away again before a space was compared: it is compared afterwards."""
+    monkeypatch.setattr(follow, "COMPARE_EVERY", 0.02)
+    await at_work.write(plain_state("kept", 1, "red fox"), plain_state("lost", 2, "blue whale"))
+    graph, lacks = at_work.graph, at_work.graph.lacks
+
+    async def lost(space: str, seq: int) -> bool:
+        graph.lacks = lacks  # type: ignore[method-assign]
+        raise GraphUnavailable(f"asked about {space} {seq}, and gone")
+
+    graph.lacks = lost  # type: ignore[method-assign]
+    graph.lose(SPACE)
+
+    await until_found(at_work, "fox whale", ["kept"])
 
 
 async def test_a_change_that_graph_lost_in_a_crash_is_not_kept(

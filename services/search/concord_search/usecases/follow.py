@@ -128,11 +128,12 @@ class Follow:
         """Compares the spaces of partitions whose cursors are of no use, and gives those that
         differ to new workers; returns from where on each partition is followed."""
         done, known = self._cursors.done(self._workers.has_work), self._cursors.newest
+        doubtful = self._workers.doubtful()  # the connection was lost before they were looked at
         self._workers = SpaceWorkers(self._context, store.epoch)
         named: dict[int, set[str]] = {each: set() for each in range(len(store.heads))}
         for space in states:
             named[partition_of(space, len(named))].add(space)
-        start, given = {}, dict[str, int]()
+        start, given = dict[int, Cursor](), dict[str, int]()
         for each, head in enumerate(store.heads):
             lacks = each in store.lacking
             if not lacks and (each in known or not named[each]):
@@ -144,6 +145,9 @@ class Follow:
             compared = {name: states[name] for name in named[each]}
             given |= dict.fromkeys(await self._compared(each, store.epoch, compared, lacks), each)
             start[each] = head
+        for space in doubtful:
+            self._workers.add(space, is_doubtful=True)
+            given[space] = partition_of(space, len(named))
         self._cursors.begin(start)
         for space, partition in given.items():
             self._cursors.open(partition, space)

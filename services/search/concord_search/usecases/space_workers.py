@@ -65,6 +65,10 @@ class SpaceWorkers:
         """Whether changes of a space wait or are being applied."""
         return space in self._spaces
 
+    def doubtful(self) -> Sequence[str]:
+        """The spaces of which the index may have what another store had."""
+        return [space for space, work in self._spaces.items() if work.is_doubtful]
+
     def add(self, space: str, changes: Sequence[Change] = (), *, is_doubtful: bool = False) -> None:
         """Gives a space its turn, with its next changes; without any they are read from graph."""
         work = self._spaces.get(space)
