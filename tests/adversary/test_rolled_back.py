@@ -10,12 +10,12 @@ import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, governed_pb2_grpc, graph_pb2
 from concord_chassis.call.identity import Caller
+from concord_chassis.channel.cursors import Cursor as PartitionCursor
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.bootstrap import GovernanceApp
-from concord_governance.ports.graph import Head
+from concord_governance.ports.graph import Partitions
 from concord_governance.ports.ledger import Cursor
 from concord_governance.usecases import graph_feed
-from concord_graph.servicer import feed
 from concord_testing.polling import until
 from governed_steps import revoke
 from governed_world import (
@@ -139,19 +139,37 @@ async def test_it_is_noticed_while_graph_is_followed(tmp_path: Path) -> None:
             assert (await party.verified()).executed == 2
 
 
+async def test_it_is_noticed_where_nobody_writes(tmp_path: Path) -> None:
+    """A1 S10 Graph comes back from an older copy while governance runs, and nothing is written: the
+    idle space is named within ten seconds of graph's return."""
+    scene = Copies(tmp_path)
+    async with scene.world() as live:
+        for space in ("one", "two"):
+            await scene.party(live, space).enrol()
+    scene.copy("older")
+    async with governance_alone(scene) as lives:
+        async with lives.graph() as graph:
+            party = scene.party(lives.world(graph))
+            await party.decide(await party.propose(edge_action()))
+        scene.put_back("older")
+        async with lives.graph():
+            await until(lambda: lives.app.rolled_back == {"one"}, 10.0)
+
+
 async def test_it_is_noticed_under_a_graph_that_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A1 A database that is put back under graph while it runs ends no stream: the numbers are
     compared now and then, also where nothing is written; when they agree again, what came in
     between is followed."""
-    monkeypatch.setattr(graph_feed, "_COMPARE_SECONDS", 0.0)
-    monkeypatch.setattr(feed, "KEEP_ALIVE_SECONDS", 0.02)
-    real = GraphClient.heads
+    monkeypatch.setattr(graph_feed, "_COMPARE_SECONDS", 0.02)
+    real = GraphClient.partitions
 
-    async def behind(self: GraphClient, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
-        heads = await real(self, cursors)
-        return {**heads, "one": heads["one"]._replace(lacks_cursor=True)}
+    async def other(self: GraphClient, known: Mapping[int, PartitionCursor]) -> Partitions:
+        return (await real(self, known))._replace(lacking=frozenset(known))
+
+    async def behind(_: GraphClient, cursors: Mapping[str, Cursor]) -> frozenset[str]:
+        return frozenset({"one"} & cursors.keys())
 
     scene = Copies(tmp_path)
     async with scene.world() as live:
@@ -159,7 +177,8 @@ async def test_it_is_noticed_under_a_graph_that_goes_on(
         await party.enrol()
         waiting = await waits_for_decision(party)
         with monkeypatch.context() as patched:
-            patched.setattr(GraphClient, "heads", behind)
+            patched.setattr(GraphClient, "partitions", other)
+            patched.setattr(GraphClient, "lacking", behind)
             await noticed(live.app)
             await demand_nothing_is_decided(party, waiting)
             edge = await party.edge("concord:space", "concord:governance_key", "concord:governance")

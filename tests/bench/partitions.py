@@ -31,8 +31,8 @@ async def bench(run: Run) -> AsyncIterator[Row]:
     """Three rows."""
     spaces = run.size(50_000, 5_000)
     few, many = run.folder / "few" / "graph.db", run.folder / "many" / "graph.db"
-    await _of_before(few, FEW)
-    took = await _of_before(many, spaces)
+    await of_before(few, FEW)
+    took = await of_before(many, spaces)
     yield Row(
         f"partitions: numbering {spaces:,} spaces",
         "s",
@@ -68,7 +68,7 @@ def _lagging(partition: int) -> PartitionCursor:
     return PartitionCursor(partition=partition, number=1)
 
 
-async def _of_before(path: Path, spaces: int) -> float:
+async def of_before(path: Path, spaces: int) -> float:
     """Make a store that was written before there were partitions; return the seconds in which it
     was numbered."""
     path.parent.mkdir()

@@ -13,7 +13,7 @@ from concord_graph.adapters.neo4j import schema as graph
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
     "graph": (19, "9db469b83496f5b6a00241ad505900b70d05c2bb6157f9f45bb0e18ef656fd70"),
-    "ledger": (5, "48618d373c08a63ec2646fd63e98347861c14b82aa9517b480d24a1e2df4604a"),
+    "ledger": (6, "f847ab954c03a32d69eb6958ce37867da6ab1d17f4bee98ddcd356dc334f163f"),
 }
 
 

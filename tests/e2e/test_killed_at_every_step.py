@@ -15,7 +15,6 @@ from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
-from concord_governance.ports.ledger import Cursor
 from dying import die
 from governed_steps import RARE, key_change, keys_of, said
 from governed_world import (
@@ -199,8 +198,9 @@ async def settled(live: World, party: Party) -> None:
         open_ones = await party.proposals.ListProposals(
             proposal_pb2.ListProposalsRequest(statuses=[APPROVED])
         )
-        head = (await live.app._graph.heads({party.space: Cursor()}))[party.space]
-        told = await live.app._follower.wait_for(party.space, head.epoch, head.seq)
+        graph = live.app._graph
+        *_, newest = [each async for each in graph.changes(party.space, 0)]
+        told = await live.app._follower.wait_for(party.space, newest.epoch, newest.seq)
         return told and not open_ones.proposals
 
     await eventually(is_settled)

@@ -53,6 +53,7 @@ from concord_dissonance.usecases.end_session import EndSession
 from concord_dissonance.usecases.examine import Examine
 from concord_dissonance.usecases.extract_facts import ExtractFacts
 from concord_dissonance.usecases.follow import CHECK, SETTLE, Follow
+from concord_dissonance.usecases.hear import Hear
 from concord_dissonance.usecases.idle import END_IDLE, EndIdleSessions
 from concord_dissonance.usecases.proposals import Proposals
 from concord_dissonance.usecases.read_ahead import READ, ReadAhead
@@ -146,7 +147,15 @@ class DissonanceApp:
             background=self.background,
             log=log,
         )
-        self._idle = EndIdleSessions(feed, sessions, clock, self.background, log)
+        self._hear = Hear(
+            feed=feed,
+            store=self._sketches,
+            mark=self._follow.mark,
+            is_open=self._follow.is_open,
+            background=self.background,
+            log=log,
+        )
+        self._idle = EndIdleSessions(self._hear.in_use, sessions, clock, self.background, log)
         self.claims = CLAIMS
         self.registrations: Sequence[Registration] = (
             Registration(
@@ -160,7 +169,7 @@ class DissonanceApp:
                     end_session=end_session,
                     amendments=amendments,
                     models=models,
-                    unread=self._follow.unread,
+                    unread=self._unread,
                     extract=ExtractFacts(
                         self._workers, self._extractor, budgets, addresses.llm_spaces
                     ),
@@ -190,11 +199,15 @@ class DissonanceApp:
         await self._sketches.open()
         if why := missing():
             self._log.warning("English texts are not judged", reason=why)
-        self.background.start("follow graph", self._follow.hear)
+        self.background.start("follow graph", self._hear.run)
         self.background.start(SETTLE, self._follow.settle)
         self.background.start(CHECK, self._follow.catch_up)
         self.background.start(READ, self._read_ahead.run)
         self.background.start(END_IDLE, self._idle.run)
+
+    def _unread(self, space: str) -> int | None:
+        """How many changed texts of a space are not read; None: it is not known."""
+        return self._read_ahead.unread(space) if self._hear.is_following else None
 
     def _parts(self) -> dict[str, bool]:
         """Whether each model answers, and that the parser of English is missing, if it is."""
@@ -202,7 +215,7 @@ class DissonanceApp:
 
     async def ready(self) -> bool:
         """Return whether graph is followed: without graph nothing can be checked or recorded."""
-        return self._follow.is_following
+        return self._hear.is_following
 
     def measure(self, metrics: Metrics) -> None:
         """Add metrics of judgements, of the models' cost, and of spaces that wait for a check."""

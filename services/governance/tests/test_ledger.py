@@ -7,6 +7,7 @@ import pytest
 from concord_attestation.bounds import MAX_ENTRY_BYTES
 from concord_attestation.instants import format_time
 from concord_attestation.tree import Frontier, leaf_hash
+from concord_chassis.channel.cursors import Cursor as PartitionCursor
 from concord_governance.domain.access import Space
 from concord_governance.domain.errors import LostRace, ProposalTooLarge
 from concord_governance.ports.ledger import Cursor, Ledger, LedgerWrites, RequestReceipt
@@ -144,3 +145,25 @@ async def test_what_was_kept_is_there_after_a_restart(opened: Opened) -> None:
     assert counts == [1, 0]
     assert found is not None
     assert (found.newest.number, cursor) == (1, Cursor("epoch", 7, "digest"))
+
+
+async def test_how_far_each_partition_was_followed_outlives_the_process(opened: Opened) -> None:
+    """A1 W7 Beside the spaces' own cursors; one that is of no more use can be forgotten. One query
+    answers for all spaces, also which have erasures that are not confirmed."""
+    first = await opened("one", Clock())
+    await first.write("b", lambda tx: tx.move_cursor(Cursor("epoch", 7, "digest")))
+    for number in (4, 9):
+        at = PartitionCursor(number, f"digest {number}")
+        await first.write("b", lambda tx, at=at: tx.move_partition(63, at))  # type: ignore[misc] # the default binds the loop's value
+    await first.write("a", lambda tx: tx.move_partition(0, PartitionCursor(1, "other")))
+    await first.write("a", lambda tx: tx.forget_words("memory", confirm=True))
+    await first.close()
+
+    again = await opened("one", Clock())
+    there = await again.partitions()
+    await again.write("a", lambda tx: tx.move_partition(0, None))
+
+    assert there == {0: PartitionCursor(1, "other"), 63: PartitionCursor(9, "digest 9")}
+    assert await again.partitions() == {63: PartitionCursor(9, "digest 9")}
+    assert await again.cursors() == {"a": Cursor(), "b": Cursor("epoch", 7, "digest")}
+    assert await again.unconfirmed_spaces() == ["a"]

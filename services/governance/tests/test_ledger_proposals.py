@@ -159,15 +159,16 @@ async def test_the_proposals_of_one_proposer_are_counted(ledger: Ledger) -> None
 
 
 async def test_when_proposals_that_stand_so_were_made(ledger: Ledger) -> None:
-    """W6 For figures: of one space, by status; also when their words are gone."""
+    """W6 For figures: of all spaces, by status; also when their words are gone."""
     await kept(ledger, *(proposal(f"p{n}", n, items=("i",)) for n in (1, 2, 3)))
+    await ledger.write("two", lambda tx: tx.put(None, proposal("p1", 1)))
     await change(ledger, "p2", status=Status.PENDING_REVIEW)
     await change(ledger, "p3", status=Status.REJECTED)
     await ledger.write("one", lambda tx: tx.forget_words("i", confirm=False))
 
     waiting = [Status.PENDING, Status.PENDING_REVIEW]
-    for space, times in (("one", [NOW, NOW]), ("two", [])):
-        assert times == await ledger.read(space, lambda tx: tx.proposal_times(waiting))
+    assert await ledger.proposal_times(waiting) == [NOW] * 3
+    assert await ledger.proposal_times([Status.REJECTED]) == [NOW]
 
 
 async def test_the_newest_of_each_proposer_come_in_turn(ledger: Ledger) -> None:

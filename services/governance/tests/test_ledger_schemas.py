@@ -23,7 +23,7 @@ async def test_a_schema_that_has_no_conversion_is_refused(schema: int, tmp_path:
     with pytest.raises(FileUnusable) as caught:
         open_ledger(path, Clock())
 
-    assert f"{path} has schema {schema}, this program knows 10" in str(caught.value)
+    assert f"{path} has schema {schema}, this program knows 11" in str(caught.value)
     assert "run the version of Concord that wrote it" in str(caught.value)
     assert ("or commit 85b147cc" in str(caught.value)) == (schema < 9)
     with closing(sqlite3.connect(path)) as db:
@@ -49,4 +49,4 @@ async def test_a_file_of_before_gets_the_table_of_sign_ins(tmp_path: Path) -> No
     assert await ledger.read("one", lambda tx: tx.sign_in(made.digest)) == made
     await ledger.close()
     with closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone() == ("10",)
+        assert db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone() == ("11",)

@@ -101,7 +101,7 @@ class SearchApp:
         judges = JudgesClient(address, issuer) if address else None
         self._clients = (graph, records, *((judges,) if judges else ()))
         self._open = False
-        self.progress = progress = Progress()
+        self.progress = progress = Progress(index.state)
         self._scrub = Scrub(graph=graph, index=index, background=background, log=log)
         followers = FollowerContext(
             graph, index, embedders, progress, background, log, self._scrub.wake
@@ -167,8 +167,8 @@ class SearchApp:
         """
         try:
             await asyncio.gather(self._embedders.of(self._embedders.models[0]), self._open_index())
-            for state in (await self._index.states()).values():
-                await self._embedders.of(state.model)
+            for model in {state.model for state in (await self._index.states()).values()}:
+                await self._embedders.of(model)
         except BaseException:
             await self.close()
             raise

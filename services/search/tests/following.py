@@ -73,7 +73,7 @@ class Following:
 
     def follow(self) -> None:
         """Starts a follower, as a restart would."""
-        self.progress = Progress()
+        self.progress = Progress(self.lab.index.state)
         self.background = background = Background(QUIET)
         scrub = Scrub(graph=self.graph, index=self.lab.index, background=background, log=QUIET)
         self.context = FollowerContext(
@@ -112,6 +112,6 @@ def numbered(count: int, *, said: str = "fox number") -> list[MemoryState]:
 def follower_of(lab: Lab, *others: Embedder) -> Following:
     """A follower at work on an empty graph; to be called on a running loop, and stopped."""
     graph, embedder = ScriptedGraph(log={SPACE: []}), MoodyEmbedder()
-    following = Following(graph, lab, embedder, others, Progress())
+    following = Following(graph, lab, embedder, others, Progress(lab.index.state))
     following.follow()
     return following

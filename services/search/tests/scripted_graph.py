@@ -4,6 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from concord_chassis.channel.cursors import START as BEGINNING
+from concord_chassis.channel.cursors import Cursor
+from concord_chassis.channel.partitions import partition_of
 from concord_search.domain.changes import ChangeKind
 from concord_search.domain.digests import digests_of, states_made
 from concord_search.domain.errors import GraphUnavailable
@@ -13,29 +16,34 @@ from concord_search.ports.graph import (
     Change,
     Changes,
     Hydrated,
+    Partitions,
     SpaceHead,
     StateDigests,
 )
 from search_lab import START
 
+PARTITIONS = 4
 Spoiler = Callable[[str], None]
 """Raises for an item whose state cannot be read."""
 
 
 @dataclass
 class ScriptedGraph:
-    """Changes by space, with the states they made; None stands for an erased memory.
+    """Changes by space, with the states they made; None stands for an erased memory. `order`: those
+    of all spaces as they came.
 
     `down` makes every call fail; `spoil` may fail the reading of one item.
     """
 
     epoch: str = "epoch-1"
     log: dict[str, list[tuple[Change, MemoryState | None]]] = field(default_factory=dict)
+    order: list[tuple[str, Change]] = field(default_factory=list)
     down: bool = False
     spoil: Spoiler = lambda _: None
     connections: int = 0
     hydrated: int = 0
     confirmed: list[tuple[str, str]] = field(default_factory=list)
+    asked: list[tuple[str, str]] = field(default_factory=list)
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def say(self, space: str, *states: MemoryState, kind: int = ChangeKind.CREATED) -> None:
@@ -44,6 +52,7 @@ class ScriptedGraph:
             at = START + state.seq * 1_000_000
             change = Change(state.seq, at, state.id, is_memory=True, kind=int(kind))
             self.log.setdefault(space, []).append((change, replace(state, record_from=at)))
+            self.order.append((space, change))
         self.news.set()
 
     def erase(self, space: str, item_id: str, seq: int) -> None:
@@ -51,7 +60,13 @@ class ScriptedGraph:
         erased = [(c, None if c.item_id == item_id else s) for c, s in self.log[space]]
         change = Change(seq, START + seq * 1_000_000, item_id, is_memory=True, kind=8)
         self.log[space] = [*erased, (change, None)]
+        self.order.append((space, change))
         self.news.set()
+
+    def lose(self, space: str) -> None:
+        """Loses a space's last change, as a store does that is put back from an older copy."""
+        lost, _ = self.log[space].pop()
+        self.order.remove((space, lost))
 
     def fail(self) -> None:
         """Goes down, ending every stream."""
@@ -65,33 +80,61 @@ class ScriptedGraph:
         if self.down:
             raise GraphUnavailable("scripted to be down")
 
-    async def heads(self) -> Sequence[SpaceHead]:
+    def _of(self, partition: int) -> list[tuple[str, Change]]:
+        """The changes of a partition, by number from 1."""
+        there = [each for each in self.order if partition_of(each[0], PARTITIONS) == partition]
+        return [each for each in there if each[0] in self.log]
+
+    def _cursor(self, partition: int, number: int) -> Cursor:
+        if not number:
+            return BEGINNING
+        space, change = self._of(partition)[number - 1]
+        return Cursor(number, f"{self.epoch} {space} {change.seq} {change.item_id}")
+
+    async def partitions(self, known: Mapping[int, Cursor]) -> Partitions:
         self._check()
-        return [SpaceHead(space, self.epoch, self._head(space)) for space in self.log]
+        return Partitions(
+            self.epoch,
+            [self._cursor(each, len(self._of(each))) for each in range(PARTITIONS)],
+            {
+                each
+                for each, at in known.items()
+                if at.number > len(self._of(each)) or at != self._cursor(each, at.number)
+            },
+        )
 
-    async def watch(self, applied: Mapping[str, int]) -> AsyncIterator[Changes]:
-        async for changes in self._watched(applied, lambda _: True):
-            yield changes
+    async def spaces(self, partition: int) -> AsyncIterator[Sequence[SpaceHead]]:
+        self._check()
+        self.asked.append(("spaces", str(partition)))
+        there = [space for space in self.log if partition_of(space, PARTITIONS) == partition]
+        yield [SpaceHead(space, self._head(space)) for space in there]
 
-    async def watch_space(self, space: str, applied_seq: int) -> AsyncIterator[Changes]:
-        async for changes in self._watched({space: applied_seq}, space.__eq__):
-            yield changes
-
-    async def _watched(
-        self, applied: Mapping[str, int], is_wanted: Callable[[str], bool]
-    ) -> AsyncIterator[Changes]:
+    async def watch(self, cursors: Mapping[int, Cursor]) -> AsyncIterator[Changes]:
         self._check()
         self.connections += 1
-        sent = dict(applied)
+        sent = {partition: at.number for partition, at in cursors.items()}
         while True:
             self.news.clear()
-            for space in filter(is_wanted, list(self.log)):
-                new = [c for c, _ in self.log[space] if c.seq > sent.get(space, 0)]
-                if new:
-                    sent[space] = new[-1].seq
-                    yield Changes(space, self.epoch, self._head(space), new)
+            for partition in cursors:
+                for space, change in self._of(partition)[sent[partition] :]:
+                    sent[partition] += 1
+                    through = self._cursor(partition, sent[partition])
+                    head = self._head(space)
+                    self.asked.append(("watched", space))
+                    yield Changes(space, self.epoch, head, [change], partition, through)
             await self.news.wait()
             self._check()
+
+    async def changes(self, space: str, after_seq: int) -> Changes:
+        self._check()
+        self.asked.append(("changes", space))
+        there = [change for change, _ in self.log.get(space, ()) if change.seq > after_seq]
+        head = self._head(space) if space in self.log else 0
+        return Changes(space, self.epoch, head, there[:500])
+
+    async def lacks(self, space: str, seq: int) -> bool:
+        self._check()
+        return self._head(space) < seq
 
     async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
         self._check()

@@ -96,7 +96,7 @@ async def test_a_new_space_waits_for_room(at_work_there: Following, disk: Disk) 
     await disk.asked_again()
 
     assert "new" not in await at_work_there.lab.index.states()
-    await until(lambda: not at_work_there.progress.following)
+    assert not at_work_there.progress.keeps_up
     with pytest.raises(IndexDiskFull, match="has 0 MiB left"):
         at_work_there.progress.demand_following("nothing matches")
 

@@ -221,7 +221,7 @@ async def test_another_build_begins_just_after_a_swap(at_work: Following) -> Non
         await at_work.write(plain_state("a", 1, "red fox"), space=space)
     await at_work.reindex(SPACE, OTHER.model_id)
     await serves(at_work, OTHER)
-    async with at_work.context.write_locks[SPACE]:  # a slow write, while whoever builds comes here
+    async with at_work.context.write_lock(SPACE):  # a slow write, while whoever builds comes here
         await at_work.reindex.roll_back(SPACE)
         await asyncio.sleep(0.3)
     await serves(at_work, WordEmbedder.model)

@@ -7,9 +7,9 @@ from concord_search.domain.changes import ChangeKind
 from concord_search.domain.errors import EmbeddingRefused, GraphRefused
 from concord_search.domain.memory import MemoryState
 from concord_search.ports.index import Batch, Version
-from concord_search.usecases import space_follower
+from concord_search.usecases import retries
+from concord_search.usecases.retries import RETRIED
 from concord_search.usecases.slices import SLICE
-from concord_search.usecases.space_follower import RETRIED
 from concord_testing.polling import until
 from following import Following, numbered, refuses
 from search_lab import SPACE, plain_state
@@ -98,7 +98,7 @@ async def test_parked_changes_are_tried_again_from_time_to_time(
 ) -> None:
     """S10 also while the service runs; what still fails stays parked and is counted."""
     await parked(at_work, plain_state("a", 1, "red fox"))
-    monkeypatch.setattr(space_follower, "RETRY_EVERY", 0.02)
+    monkeypatch.setattr(retries, "RETRY_EVERY", 0.02)
     at_work.follow()
     await until(lambda: at_work.progress.retries >= 3)
     still = at_work.progress.parked()
@@ -113,7 +113,7 @@ async def test_texts_that_a_model_refused_for_a_while_come_in_soon(
     at_work: Following, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S10 an endpoint answers 400 to all, and is mended: no round waits for the next then."""
-    monkeypatch.setattr(space_follower, "FIRST_RETRY", 0.02)
+    monkeypatch.setattr(retries, "FIRST_RETRY", 0.02)
     said = "The embedding endpoint refuses the text: HTTP 400."
     at_work.embedder.mood = refuses("", EmbeddingRefused(said))
     many = RETRIED + 20
@@ -144,7 +144,7 @@ async def test_a_round_of_retries_is_bounded(
         raise GraphRefused("no")
 
     at_work.graph.spoil = spoil
-    monkeypatch.setattr(space_follower, "RETRY_EVERY", 0.2)
+    monkeypatch.setattr(retries, "RETRY_EVERY", 0.2)
     at_work.follow()
     await until(lambda: len(set(tried)) == many)
 

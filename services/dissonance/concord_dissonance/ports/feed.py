@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
+from concord_chassis.channel.cursors import Cursor
+
 from concord_dissonance.domain.sides import Micros
 
 
@@ -63,13 +65,26 @@ class Followed:
 class Heard:
     """News of a changed space: of its conflicts, of items that trigger checks, or of texts.
 
-    `texts`: the ids of the memories that changed; None: any may have.
+    `texts`: the ids of the memories that changed; None: any may have. `through`: the change of the
+    space's partition up to which nothing is missing after this; None: the next ones bring it.
     """
 
     space: str
     conflicts: bool = True
     triggers: bool = True
     texts: Set[str] | None = None
+    partition: int = 0
+    through: Cursor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Graph's store: its epoch, the newest change of each partition, and those of which it lacks
+    the change that was asked about."""
+
+    epoch: str
+    heads: Sequence[Cursor]
+    lacking: Set[int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
 """Where sketches of texts are kept. What is lost is read again."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from typing import Protocol
+
+from concord_chassis.channel.cursors import Cursor
 
 from concord_dissonance.ports.feed import Position
 
@@ -40,4 +42,13 @@ class SketchStore(Protocol):
 
     async def drop_space(self, space: str) -> None:
         """Remove all of a space."""
+        ...
+
+    async def heard(self) -> tuple[Mapping[int, Cursor], Set[str]]:
+        """Up to which change of each partition all work is done, and the spaces that are in use;
+        nothing before `keep_heard`."""
+        ...
+
+    async def keep_heard(self, cursors: Mapping[int, Cursor], in_use: Set[str]) -> None:
+        """Keep both, in one step."""
         ...

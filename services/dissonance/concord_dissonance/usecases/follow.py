@@ -34,7 +34,7 @@ no feed reports a rejection or an expiry."""
 class Follow:
     """Follows the feed, and works on spaces whose leases it gets.
 
-    Run `hear`, `settle` and `catch_up` as tasks and cancel these.
+    `mark` what is heard; run `settle` and `catch_up` as tasks and cancel these.
     """
 
     def __init__(
@@ -55,36 +55,20 @@ class Follow:
         self._full: set[str] = set()
         """Spaces whose proposals have reached their limit."""
         self._settle_wait = self._check_wait = FIRST_WAIT
-        self.is_following = False
 
     @property
     def waiting(self) -> int:
         """How many spaces have changes whose work is not done yet."""
         return max(self._disputed.count, self._written.count, self._read_ahead.waiting)
 
-    def unread(self, space: str) -> int | None:
-        """How many changed texts of a space are not read; None: it is not known."""
-        return self._read_ahead.unread(space) if self.is_following else None
+    def is_open(self, space: str) -> bool:
+        """Whether a space has work that is not done, or waits for a place."""
+        marks = (self._disputed, self._written, self._read_ahead)
+        waits = space in self._full or space in self._amendments.without_place
+        return waits or any(each.holds(space) for each in marks)
 
-    async def hear(self) -> None:
-        """Hear of changes until cancelled, reconnecting when graph goes away."""
-        wait = FIRST_WAIT
-        while True:
-            try:
-                async for heard in self._feed.heard():
-                    wait = FIRST_WAIT
-                    self._hear(heard)
-            except (ServiceUnavailable, ServiceRefused) as lost:
-                self._log.warning("feed lost", reason=str(lost), retry_in=wait)
-            finally:
-                self.is_following = False
-            await asyncio.sleep(wait)
-            wait = min(wait * 2, LONGEST_WAIT)
-
-    def _hear(self, heard: Heard | None) -> None:
-        if heard is None:
-            self.is_following = True
-            return
+    def mark(self, heard: Heard) -> None:
+        """Note the work of a changed space."""
         if heard.conflicts:
             self._disputed.add(heard.space)
         if heard.triggers:

@@ -1,6 +1,7 @@
 """Spaces that wait for work, gathered until nobody writes."""
 
 import asyncio
+from collections import Counter
 from contextlib import suppress
 
 QUIET, LONGEST_BURST = 1.0, 30.0
@@ -14,12 +15,17 @@ class Marked:
     def __init__(self) -> None:
         self._spaces: set[str] = set()
         self._taken: set[str] = set()
+        self._later: Counter[str] = Counter()
         self._wake = asyncio.Event()
 
     @property
     def count(self) -> int:
         """How many spaces wait or are being worked on."""
         return len(self._spaces | self._taken)
+
+    def holds(self, space: str) -> bool:
+        """Whether a space waits, is being worked on, or will be marked again."""
+        return space in self._spaces or space in self._taken or space in self._later
 
     def add(self, space: str) -> None:
         """Mark a space as having work."""
@@ -31,7 +37,12 @@ class Marked:
 
         If that process has died, this one then gets the lease and does the work.
         """
-        asyncio.get_running_loop().call_later(seconds, self.add, space)
+        self._later[space] += 1
+        asyncio.get_running_loop().call_later(seconds, self._add_now, space)
+
+    def _add_now(self, space: str) -> None:
+        self._later -= Counter([space])
+        self.add(space)
 
     async def taken(self, gather: float, longest: float | None = None) -> set[str]:
         """Wait for a space, gather more for `gather` seconds, and take them all.

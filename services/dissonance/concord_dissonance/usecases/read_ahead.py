@@ -57,6 +57,10 @@ class ReadAhead:
         """How many spaces have changes that are not read yet."""
         return self._changed.count
 
+    def holds(self, space: str) -> bool:
+        """Whether a space has changes that are not read yet."""
+        return self._changed.holds(space)
+
     def unread(self, space: str) -> int | None:
         """How many texts of a space are not read, as far as was heard; None: it is not known."""
         return None if space in self._unknown else len(self._unread.get(space, ()))

@@ -21,9 +21,9 @@ from concord_governance.domain.look_alikes import (
 
 SYSTEM_SPACE = "concord:system"
 """The reserved space of this installation's operators."""
-MOST_SPACES = 9_000
-"""Spaces on record, deleted ones among them, from which on no more are made: each service follows
-every one, whether anything happens there or not."""
+MOST_SPACES = 50_000
+"""Spaces on record, deleted ones among them, from which on no more are made: so many were
+measured (services/decisions/0123)."""
 OVERLAP_DAYS = 90
 """The most days for which a replaced key may stay valid."""
 

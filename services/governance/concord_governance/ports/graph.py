@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from concord_attestation.consent import GenesisRecord
+from concord_chassis.channel.cursors import Cursor as PartitionCursor
 
 from concord_governance.domain.dissonance import Conflict, OpenConflicts
 from concord_governance.domain.proposals import Affected, Decision, Effect, Json, Revision
@@ -16,12 +17,13 @@ NormalForm = Callable[[Mapping[str, Json]], tuple[Mapping[str, Json], str]]
 """Returns an action's JSON as its contract writes it, and its digest; ValueError: no action."""
 
 
-class Head(NamedTuple):
-    """Graph's last change of a space. `lacks_cursor`: graph does not hold the cursor's change."""
+class Partitions(NamedTuple):
+    """Graph's epoch, the newest change of each partition, and those of which it lacks the change
+    that was asked about."""
 
     epoch: str
-    seq: int
-    lacks_cursor: bool
+    heads: Sequence[PartitionCursor]
+    lacking: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,10 @@ class FeedMessage:
     """That of the last change."""
     previous_change_digest: str = ""
     """That of the change before the first."""
+    partition: int = 0
+    through: PartitionCursor | None = None
+    """The change of the partition up to which nothing is missing after this message; None: the
+    next ones bring what is."""
 
 
 class Feed(Protocol):
@@ -201,15 +207,27 @@ class Graph(Protocol):
         """
         ...
 
-    async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
-        """Return graph's last change of each of its spaces, and whether it holds these changes.
+    async def partitions(self, known: Mapping[int, PartitionCursor]) -> Partitions:
+        """Return the partitions; `known`: a change of each that is compared."""
+        ...
 
-        A cursor without a change digest is compared by its number alone, which costs graph nothing.
+    def spaces(self, partition: int) -> AsyncIterator[Mapping[str, int]]:
+        """Yield the last changes' numbers of a partition's spaces, page by page."""
+        ...
+
+    async def lacking(self, cursors: Mapping[str, Cursor]) -> frozenset[str]:
+        """Return the spaces of which graph lacks these changes; it may be any number of spaces.
+
+        A cursor without a change digest is compared by its number alone.
         """
         ...
 
-    def watch(self, cursors: Mapping[str, Cursor]) -> AsyncGenerator[FeedMessage]:
-        """Replay every space's changes after its cursor, then follow.
+    def watch(self, cursors: Mapping[int, PartitionCursor]) -> AsyncGenerator[FeedMessage]:
+        """Replay the partitions' changes after their cursors, then follow.
 
-        The first message has no space: it only shows that graph answers."""
+        A message without a space only shows that graph answers."""
+        ...
+
+    def changes(self, space: str, after: int) -> AsyncIterator[FeedMessage]:
+        """Yield one space's changes after one of them, up to its newest."""
         ...

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
 from concord_attestation.tree import Frontier
+from concord_chassis.channel.cursors import Cursor as PartitionCursor
 
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Proposal, Status
@@ -86,10 +87,6 @@ class LedgerReads(AccessReads, Protocol):
 
     async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
         """Count the proposals in some states, of one proposer if named; reads none of them."""
-        ...
-
-    async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
-        """Return the create times (µs) of the proposals in some states, in no order."""
         ...
 
     async def due(self, now: int) -> Sequence[Proposal]:
@@ -175,6 +172,13 @@ class LedgerWrites(LedgerReads, AccessWrites, Protocol):
         """Remember how far graph's feed has been applied."""
         ...
 
+    async def move_partition(self, partition: int, cursor: PartitionCursor | None) -> None:
+        """Remember how far a partition of the feed has been applied; None: forget it.
+
+        The last statement of its transaction: those of other spaces may wait for it.
+        """
+        ...
+
     async def count_key_change(self) -> None:
         """Count one more executed key change."""
         ...
@@ -221,6 +225,24 @@ class Ledger(Protocol):
 
     async def spaces(self) -> Sequence[str]:
         """Return every space that has a ledger."""
+        ...
+
+    async def cursors(self) -> Mapping[str, Cursor]:
+        """Return how far the feed of every space has been applied, in one query."""
+        ...
+
+    async def partitions(self) -> Mapping[int, PartitionCursor]:
+        """Return how far each partition of the feed has been applied: it may lag behind the spaces'
+        cursors, of which each keeps that nothing is applied twice."""
+        ...
+
+    async def unconfirmed_spaces(self) -> Sequence[str]:
+        """Return the spaces with erasures that were not confirmed to graph yet."""
+        ...
+
+    async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
+        """Return the create times (µs) of the proposals in some states of all spaces, in no
+        order."""
         ...
 
     async def waiting(self, now: int) -> Sequence[str]:

@@ -1,4 +1,9 @@
-"""Follows graph's feed, and appends its audit events to the log, once and in order (A1)."""
+"""Follows graph's feed, and appends its audit events to the log, once and in order (A1).
+
+A partition's cursor says from where on its changes are read; a space's own, which moves with its
+entries, that none is appended twice. Where graph lacks a partition's cursor, the spaces of that
+partition are compared by theirs.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,9 @@ from collections.abc import Collection, Mapping
 from functools import partial
 
 from concord_attestation.instants import format_time
+from concord_chassis.channel.cursors import START
+from concord_chassis.channel.cursors import Cursor as PartitionCursor
+from concord_chassis.channel.partitions import partition_of
 from concord_chassis.observe.log import Logger
 from concord_chassis.server.background import Background, Work
 
@@ -20,7 +28,7 @@ from concord_governance.domain.errors import (
     GraphUnavailable,
 )
 from concord_governance.domain.proposals import Json
-from concord_governance.ports.graph import FeedMessage, Graph, GraphEvent, Head
+from concord_governance.ports.graph import FeedMessage, Graph, GraphEvent, Partitions
 from concord_governance.ports.ledger import Cursor, Ledger, LedgerWrites
 from concord_governance.usecases.imports import REFUSED, Imports
 from concord_governance.usecases.notice import Notice
@@ -34,8 +42,8 @@ FOLLOW = "follow graph"
 _ENROL = "EnrolPrincipals"
 _RETRY_SECONDS = 0.5
 _REACH_SECONDS = 5.0
-_COMPARE_SECONDS = 10.0
-"""Seconds between two comparisons of graph's heads with the ledger's cursors."""
+_COMPARE_SECONDS = 5.0
+"""Seconds between two questions to graph whether it has what was heard last."""
 
 
 class GraphFollower:
@@ -49,7 +57,12 @@ class GraphFollower:
         self.is_following = False
         self.rolled_back: frozenset[str] = frozenset()
         """Spaces of which graph lacks the ledger's last change: it is older, or another copy."""
-        self._cursors: dict[str, Cursor] = {}
+        self._failing: set[str] = set()
+        """Spaces with a message that could not be applied, by a bug of ours."""
+        self._importing: set[str] = set()
+        """Spaces of which an import is not finished: nothing of it is in the ledger."""
+        self._partitions = 1
+        self._newest: dict[int, PartitionCursor] = {}
         self._cursor_moved = Notice()
         self._imports = Imports()
 
@@ -75,7 +88,6 @@ class GraphFollower:
             self._log.error(
                 "graph is older than the audit log",
                 space=space,
-                log=self._cursors.get(space, Cursor()).seq,
                 action="stop Concord and restore the newer copy of graph's store",
             )
 
@@ -116,59 +128,124 @@ class GraphFollower:
         A space of which a message could not be applied, by a bug of ours, is left out until then.
         """
         self._imports.clear()
-        self._cursors = {
-            space: await self._ledger.read(space, lambda tx: tx.feed_cursor())
-            for space in await self._ledger.spaces()
-        }
+        self._failing, self._importing = set(), set()
+        kept = await self._ledger.partitions()
+        store = await self._graph.partitions(kept)
+        self._partitions = len(store.heads)
+        start = await self._start(store, kept)
+        self._newest = dict(start)
+        await self._warn_of_too_many()
+        for space in await self._ledger.unconfirmed_spaces():  # at the last stop
+            if space not in self.rolled_back:
+                await self._tried(space, partial(self._confirm, space))
+        self.is_following = True
+        await self._background.together(
+            {
+                "hear of graph's changes": partial(self._hear, start),
+                "compare with graph": partial(self._compare, store.epoch),
+            }
+        )
+
+    async def _warn_of_too_many(self) -> None:
         if await has_too_many_spaces(self._ledger):
             self._log.warning(
-                "too many spaces",
-                followed=len(self._cursors),
-                most=MOST_SPACES,
-                action="make no more; all is followed, but slower",
+                "too many spaces", most=MOST_SPACES, action="make no more; all is followed"
             )
-        await self._find_rolled_back(self._cursors)
-        for space in self._cursors.keys() - self.rolled_back:
-            # erasures that the last stop left unconfirmed
-            await self._tried(space, partial(self._confirm, space))
-        clock, failing = asyncio.get_running_loop().time, set[str]()
-        compared, again_at = clock(), float("inf")
-        async with contextlib.aclosing(self._graph.watch(self._cursors)) as watched:
+
+    async def _hear(self, start: Mapping[int, PartitionCursor]) -> None:
+        clock, again_at = asyncio.get_running_loop().time, float("inf")
+        async with contextlib.aclosing(self._graph.watch(start)) as watched:
             async for message in watched:
-                self.is_following = True
-                space = message.space
-                followed = space and space not in self.rolled_back | failing
-                apply = partial(self.apply, message)
-                if followed and (rest := await self._tried(space, apply)):
-                    failing.add(space)
-                    again_at = min(again_at, clock() + rest)
+                if message.space and message.space not in self.rolled_back | self._failing:
+                    apply = partial(self.apply, message)
+                    if rest := await self._tried(message.space, apply):
+                        self._failing.add(message.space)
+                        again_at = min(again_at, clock() + rest)
+                if message.through:
+                    self._newest[message.partition] = message.through
                 if clock() >= again_at:
                     return
-                if clock() - compared >= _COMPARE_SECONDS:
-                    before, compared = self.rolled_back, clock()
-                    await self._find_rolled_back(before)
-                    if before - self.rolled_back:
-                        return
         raise GraphUnavailable("the feed ended")
 
-    async def _tried(self, space: str, work: Work) -> float:
-        return await self._background.tried(FOLLOW, space, work, passing=(GovernanceError,))
+    async def _compare(self, epoch: str) -> None:
+        """Compare what was heard last with graph now and then, until they differ.
 
-    async def _find_rolled_back(self, by_digest: Collection[str]) -> None:
-        """Set `rolled_back`, by comparing the ledger's last change of each space with graph.
-
-        For the spaces in `by_digest` the change's digest is compared, for the others only its
-        number: that costs graph no read, and each message of the feed names the digest before it.
+        A store that is put back under graph ends no stream, and nothing is heard of idle spaces.
         """
-        compared = {
-            space: cursor if space in by_digest else cursor._replace(change_digest="")
-            for space, cursor in self._cursors.items()
-        }
-        heads = await self._graph.heads(compared)
-        found = {space for space, cursor in compared.items() if _is_behind(heads, space, cursor)}
+        while True:
+            await asyncio.sleep(_COMPARE_SECONDS)
+            store = await self._graph.partitions(self._newest)
+            if store.epoch != epoch or store.lacking:
+                return
+            for partition in {self._partition(space) for space in self.rolled_back}:
+                await self._forget(partition)
+            if self.rolled_back:
+                cursors = await self._ledger.cursors()
+                behind = {space: cursors.get(space, Cursor()) for space in self.rolled_back}
+                if self.rolled_back - await self._graph.lacking(behind):
+                    return
+
+    async def _start(
+        self, store: Partitions, kept: Mapping[int, PartitionCursor]
+    ) -> Mapping[int, PartitionCursor]:
+        """Compare the spaces of partitions without a cursor that graph has, set `rolled_back`, and
+        return from where on each partition is followed."""
+        usable = {each: at for each, at in kept.items() if each not in store.lacking}
+        compared = [each for each in range(self._partitions) if each not in usable]
+        cursors = await self._ledger.cursors() if compared else {}
+        of_partition: dict[int, dict[str, Cursor]] = {each: {} for each in compared}
+        for space, cursor in cursors.items():
+            if cursor.seq and (partition := self._partition(space)) in of_partition:
+                of_partition[partition][space] = cursor
+        found: set[str] = set()
+        for each in compared:
+            lacking = await self._graph.lacking(of_partition[each])
+            found.update(space for space in of_partition[each] if _is_behind(lacking, space))
         self.rolled_back &= found
         for space in sorted(found):
             self.mark_rolled_back(space)
+        for each in compared:
+            if of_partition[each]:
+                await self._catch_up(each, of_partition[each], store)
+                usable[each] = store.heads[each]
+        return {each: usable.get(each, START) for each in range(self._partitions)}
+
+    async def _catch_up(
+        self, partition: int, cursors: Mapping[str, Cursor], store: Partitions
+    ) -> None:
+        """Append what the ledger lacks of a partition's spaces, each from its own cursor on."""
+        await self._forget(partition)
+        async for page in self._graph.spaces(partition):
+            for space, head in page.items():
+                cursor = cursors.get(space, Cursor())
+                applied = cursor.seq if cursor.epoch == store.epoch else 0
+                if head <= applied or space in self.rolled_back:
+                    continue
+                if await self._tried(space, partial(self._append, space, applied)):
+                    self._failing.add(space)
+        if self._is_whole(partition):
+            newest = store.heads[partition]
+            await self._ledger.write(SYSTEM_SPACE, lambda tx: tx.move_partition(partition, newest))
+
+    async def _append(self, space: str, applied: int) -> None:
+        async for message in self._graph.changes(space, applied):
+            await self.apply(message)
+
+    async def _forget(self, partition: int) -> None:
+        """Have a partition's spaces compared at the next start: one of them is rolled back."""
+        if partition in await self._ledger.partitions():
+            await self._ledger.write(SYSTEM_SPACE, lambda tx: tx.move_partition(partition, None))
+
+    def _partition(self, space: str) -> int:
+        return partition_of(space, self._partitions)
+
+    def _is_whole(self, partition: int, but: str = "") -> bool:
+        """Return whether the ledger lacks nothing of the partition's spaces that came before."""
+        open_ = self.rolled_back | self._failing | self._importing
+        return not any(self._partition(space) == partition for space in open_ - {but})
+
+    async def _tried(self, space: str, work: Work) -> float:
+        return await self._background.tried(FOLLOW, space, work, passing=(GovernanceError,))
 
     async def apply(self, message: FeedMessage) -> None:
         """Append one message's events, unless the log has them.
@@ -179,14 +256,21 @@ class GraphFollower:
         """
         self._imports.take(message)
         if message.importing:
+            self._importing.add(message.space)
             return
+        through = message.through if self._is_whole(message.partition, message.space) else None
         erased = [*self._imports.erased(message.space), *message.erased]
         cursor_after = Cursor(message.epoch, message.seq, message.change_digest)
+
+        async def move(tx: LedgerWrites) -> None:
+            if through is not None:
+                await tx.move_partition(message.partition, through)
 
         async def work(tx: LedgerWrites) -> bool:
             cursor = await tx.feed_cursor()
             start = cursor.seq if cursor.epoch == message.epoch else 0
             if message.seq <= start:
+                await move(tx)
                 return True
             if not _follows(message, cursor):
                 return False
@@ -196,13 +280,14 @@ class GraphFollower:
             for item_id, is_memory in erased:
                 await tx.forget_words(item_id, confirm=is_memory)
             await tx.move_cursor(cursor_after)
+            await move(tx)
             return True
 
         if not await self._ledger.write(message.space, work):
             self.mark_rolled_back(message.space)
             return
-        self._cursors[message.space] = cursor_after
         self._imports.done(message.space)
+        self._importing.discard(message.space)
         self._cursor_moved.give()
         if erased:
             await self._confirm(message.space)
@@ -241,14 +326,9 @@ async def has_too_many_spaces(ledger: Ledger) -> bool:
     return await ledger.read(SYSTEM_SPACE, lambda tx: tx.space_count()) >= MOST_SPACES
 
 
-def _is_behind(heads: Mapping[str, Head], space: str, cursor: Cursor) -> bool:
+def _is_behind(lacking: Collection[str], space: str) -> bool:
     """Return whether graph lacks a space's last change in the ledger."""
-    if not cursor.seq:
-        return False
-    head = heads.get(space)
-    if head is None or head.epoch != cursor.epoch:
-        return bool(cursor.change_digest)
-    return head.lacks_cursor
+    return space in lacking
 
 
 def _follows(message: FeedMessage, cursor: Cursor) -> bool:

@@ -135,14 +135,13 @@ class ProposalReads:
         Proposals that have expired, but that no read has ended yet, are counted too.
         """
         counts = dict.fromkeys([*AGES, "over_2d"], 0)
-        for space in await self._commands.ledger.spaces():
-            times = await self._commands.ledger.read(
-                space, lambda tx: tx.proposal_times(sorted(OPEN))
-            )
-            now = self._commands.clock()
-            for time in times:
-                age = next((name for name, end in AGES.items() if now - time < end), "over_2d")
-                counts[age] += 1
+        times, now = (
+            await self._commands.ledger.proposal_times(sorted(OPEN)),
+            self._commands.clock(),
+        )
+        for time in times:
+            age = next((name for name, end in AGES.items() if now - time < end), "over_2d")
+            counts[age] += 1
         return counts
 
     async def _waiting(self, space: str, status: Status) -> Waiting:

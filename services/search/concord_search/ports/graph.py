@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from concord_chassis.channel.cursors import Cursor
+
 from concord_search.domain.changes import ChangeKind
 from concord_search.domain.digests import Digest
 from concord_search.domain.instants import PRESENT, AsOf, Micros
@@ -13,11 +15,20 @@ from concord_search.domain.stated import Triple
 
 @dataclass(frozen=True, slots=True)
 class SpaceHead:
-    """How far a space of graph is. The epoch is the store's: it changes when that is restored."""
+    """How far a space of graph is."""
 
     space: str
-    epoch: str
     head_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Partitions:
+    """The store's partitions: its epoch, which changes when the store is restored, the newest
+    change of each partition, and those of which it lacks the change that was asked about."""
+
+    epoch: str
+    heads: Sequence[Cursor]
+    lacking: Collection[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +62,18 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Some changes of one space, in sequence; a keep-alive has no space."""
+    """Some changes of one space, in sequence; a keep-alive has no space.
+
+    `through`: the change of the space's partition up to which nothing is missing after these; None:
+    later messages bring what lies between.
+    """
 
     space: str
     epoch: str
     head_seq: int
     changes: Sequence[Change]
+    partition: int = 0
+    through: Cursor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +148,24 @@ class Feed(Protocol):
     answers with a refusal that asking again would not change.
     """
 
-    async def heads(self) -> Sequence[SpaceHead]:
-        """Every space of the store."""
+    async def partitions(self, known: Mapping[int, Cursor]) -> Partitions:
+        """The partitions; `known`: a change of each that is compared, as the caller knows it."""
         ...
 
-    def watch(self, applied: Mapping[str, int]) -> AsyncIterator[Changes]:
-        """Replays every space after what was applied of it, then follows; never ends by itself."""
+    def spaces(self, partition: int) -> AsyncIterator[Sequence[SpaceHead]]:
+        """The spaces of a partition, page by page."""
         ...
 
-    def watch_space(self, space: str, applied_seq: int) -> AsyncIterator[Changes]:
-        """Replays one space after a change, then follows it; never ends by itself."""
+    def watch(self, cursors: Mapping[int, Cursor]) -> AsyncIterator[Changes]:
+        """Replays partitions after their cursors, then follows them; never ends by itself."""
+        ...
+
+    async def changes(self, space: str, after_seq: int) -> Changes:
+        """A page of one space's changes after one of them; none if there are no later ones."""
+        ...
+
+    async def lacks(self, space: str, seq: int) -> bool:
+        """Whether a space has no change of this sequence number yet."""
         ...
 
     async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
+from concord_chassis.channel.cursors import Cursor
 
 from concord_search.domain.asked_times import NO_TIMES, AskedTimes
 from concord_search.domain.candidates import NO_CANDIDATES, Candidates, Floats
@@ -165,6 +166,18 @@ class Index(Protocol):
 
     async def states(self, version: Version = Version.SERVING) -> Mapping[str, IndexState]:
         """Every space that has this version, with how far that has followed."""
+        ...
+
+    async def state(self, space: str, version: Version = Version.SERVING) -> IndexState | None:
+        """How far one space's version has followed; None without it."""
+        ...
+
+    async def cursors(self) -> Mapping[int, Cursor]:
+        """The cursors that were kept last, by partition; none if parts are lost since then."""
+        ...
+
+    async def keep_cursors(self, cursors: Mapping[int, Cursor]) -> None:
+        """Keeps up to which change of each partition everything is in the index."""
         ...
 
     def model(self, space: str) -> EmbeddingModel:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from concord_search.ports.embedder import EmbeddingModel
 from concord_search.ports.index import IndexState, Version
 from concord_search.ports.judges import Judges
-from concord_search.usecases.follow import FOLLOW_SPACE
 from concord_search.usecases.space_follower import FollowerContext
+from concord_search.usecases.space_workers import FOLLOW_SPACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ class IndexStatus:
     async def __call__(self, space: str) -> Status:
         """Answers for a space; zeros for one without memories."""
         context = self._context
-        states = {version: (await context.index.states(version)).get(space) for version in Version}
+        await context.progress.load(space)
+        states = {version: await context.index.state(space, version) for version in Version}
         found = {version: state for version, state in states.items() if state is not None}
         none = IndexState("", 0, 0, 0, context.index.model(space))
         state = found.get(Version.SERVING, none)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from concord_search.domain.memory import Parked
-from concord_search.usecases.space_follower import RETRIED, FollowerContext, SpaceFollower
+from concord_search.usecases.retries import RETRIED
+from concord_search.usecases.space_follower import FollowerContext, SpaceFollower, state_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class ParkedChanges:
 
     async def page(self, space: str, from_seq: int, size: int) -> ParkedPage:
         """Some of a space's parked changes, from a sequence number on."""
-        state = (await self._context.index.states()).get(space)
+        state = await self._context.index.state(space)
         if state is None:
             return ParkedPage((), 0)
         there = sorted(each for each in state.parked if each.seq >= from_seq)
@@ -37,9 +38,9 @@ class ParkedChanges:
 
         Raises `GraphUnavailable`, `IndexCorrupt`.
         """
-        state = (await self._context.index.states()).get(space)
+        state = await self._context.index.state(space)
         if state is None:
             return 0, 0
         oldest = sorted(state.parked)[:RETRIED]
         applied = await SpaceFollower(space, self._context).retry(oldest)
-        return applied, (await self._context.index.states())[space].parked_count
+        return applied, (await state_of(self._context.index, space)).parked_count

@@ -2,7 +2,7 @@
 
 import asyncio
 import heapq
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from concord_chassis.call import deadline
@@ -43,11 +43,17 @@ class SpaceProgress:
 
 
 class Progress:
-    """The progress of all spaces; reads wait here for the followers. For one event loop."""
+    """The progress of spaces in use; reads wait here for the followers. For one event loop.
 
-    def __init__(self) -> None:
+    `state_of` says how far the index is in a space that nobody used since the start.
+    """
+
+    def __init__(self, state_of: Callable[[str], Awaitable[IndexState | None]]) -> None:
+        self._state_of = state_of
         self._spaces: dict[str, SpaceProgress] = {}
         self._tickets = 0
+        self.epoch = ""
+        """The epoch of the store that is followed."""
         self.following = False
         self.disk_full = ""
         """Why the index cannot follow while its disk has no room; else empty."""
@@ -57,6 +63,9 @@ class Progress:
         self.retries = 0
         self.parts = (0, 0)
         """How many parts of the index are ready, of how many, while they are opened or begun."""
+        self.with_parked: set[str] = set()
+        """The spaces with parked changes."""
+        self.newly_parked = asyncio.Event()
         self.differing: dict[str, int] = {}
         """By space, how many memories differed between graph and index in the last comparison."""
 
@@ -65,8 +74,30 @@ class Progress:
         self.parts = (ready, of)
 
     def of(self, space: str) -> SpaceProgress:
-        """A space's progress; zeros for an unknown space."""
-        return self._spaces.get(space) or SpaceProgress()
+        """A space's progress; zeros for an unknown space. `load` it first."""
+        return self._spaces.get(space) or SpaceProgress(self.epoch)
+
+    async def load(self, space: str) -> None:
+        """Learns how far the index is in a space of which nothing was heard yet.
+
+        Graph has nothing newer of it while the feed is followed: its partition was heard.
+        """
+        if space not in self._spaces:
+            state = await self._state_of(space)
+            if state is not None and space not in self._spaces:
+                self.reached(space, state)
+
+    def knows(self, space: str) -> bool:
+        """Whether anything was heard of a space since the start."""
+        return space in self._spaces
+
+    def forget(self, space: str) -> None:
+        """Notes that a space's part is gone, and refuses the reads that waited for it."""
+        known = self._spaces.pop(space, SpaceProgress())
+        self.with_parked.discard(space)
+        for _, _, waiter in known.waiting:
+            if not waiter.done():
+                waiter.set_exception(FreshnessTokenInvalid("the store was restored meanwhile"))
 
     def demand_following(self, unknown: str) -> None:
         """Raises `GraphUnavailable`, or the index's error, unless the feed is followed.
@@ -91,17 +122,22 @@ class Progress:
 
     def heard(self, space: str, head_seq: int) -> None:
         """Notes graph's newest sequence number."""
-        known = self._spaces.setdefault(space, SpaceProgress())
+        known = self._spaces.setdefault(space, SpaceProgress(self.epoch))
         known.head_seq = max(known.head_seq, head_seq)
 
     def reached(self, space: str, state: IndexState) -> None:
         """Notes a new state of the index, and wakes the reads that waited for it."""
-        known = self._spaces.setdefault(space, SpaceProgress())
+        known = self._spaces.setdefault(space, SpaceProgress(self.epoch))
         if known.epoch not in ("", state.epoch):  # of a new space, `heard` was of this store
             known.head_seq = 0
         known.epoch = state.epoch
         known.applied_seq = state.applied_seq
         known.latest = state.latest
+        if state.parked_count > known.parked:
+            self.with_parked.add(space)
+            self.newly_parked.set()
+        elif not state.parked_count:
+            self.with_parked.discard(space)
         known.parked = state.parked_count
         known.head_seq = max(known.head_seq, state.applied_seq)
         while known.waiting and known.waiting[0][0] <= state.applied_seq:
@@ -119,6 +155,7 @@ class Progress:
 
     async def until_fresh(self, space: str, demand: Demand | None) -> None:
         """Waits until a space is as fresh as a read demands, within its caller's time."""
+        await self.load(space)
         if demand is not None:
             left = deadline.remaining()
             await self.wait(space, demand, 30.0 if left is None else left - ANSWER_RESERVE)
@@ -131,7 +168,8 @@ class Progress:
         """
         if demand.space != space:
             raise FreshnessTokenInvalid("the token belongs to another space")
-        known = self._spaces.setdefault(space, SpaceProgress())
+        await self.load(space)
+        known = self._spaces.setdefault(space, SpaceProgress(self.epoch))
         if known.epoch and known.epoch != demand.epoch:
             raise FreshnessTokenInvalid("the store was restored since the token was made")
         if known.epoch and known.applied_seq >= demand.seq:

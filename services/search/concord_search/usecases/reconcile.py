@@ -13,6 +13,7 @@ from concord_search.domain.digests import State, bucket_of, digests_of, states_m
 from concord_search.domain.errors import GraphUnavailable
 from concord_search.ports.graph import Change, StateDigests
 from concord_search.ports.index import IndexState
+from concord_search.usecases.slices import listed
 from concord_search.usecases.space_follower import FollowerContext, SpaceFollower
 
 
@@ -48,8 +49,8 @@ class Reconcile:
         Raises `GraphUnavailable`, `IndexCorrupt`, or `IndexDiskFull` if the disk has no room for
         the repair, or had none when the space's part was to be created.
         """
-        async with self._context.write_locks[space]:
-            state = (await self._context.index.states()).get(space)
+        async with self._context.write_lock(space):
+            state = await self._context.index.state(space)
             if state is None:
                 self._context.progress.demand_following("the space has an index")
                 return Agreement(0, 0)
@@ -91,11 +92,9 @@ class Reconcile:
     async def _changes(self, space: str, through: int) -> Sequence[Change]:
         """The changes of the space's memories, from the first up to and with a change."""
         found: list[Change] = []
-        if not through:
-            return found
-        async for news in self._context.graph.watch_space(space, 0):
-            if news.space == space:
-                found += news.changes
-                if found and found[-1].seq >= through:
+        if through:
+            async for page in listed(self._context.graph, space, 0):
+                found += page.changes
+                if found[-1].seq >= through:
                     break
         return [change for change in found if change.is_memory and change.seq <= through]

@@ -10,9 +10,9 @@ The versions are on the disk: if a process ends meanwhile, the next one goes on.
 """
 
 import asyncio
-from collections import defaultdict
 from dataclasses import replace
 from functools import partial
+from weakref import WeakValueDictionary
 
 from concord_search.domain.errors import (
     FormerMissing,
@@ -22,8 +22,8 @@ from concord_search.domain.errors import (
     SearchError,
 )
 from concord_search.ports.index import IndexState, Version
-from concord_search.usecases.progress import Demand, Progress
-from concord_search.usecases.slices import SLICE
+from concord_search.usecases.progress import Progress
+from concord_search.usecases.retries import RETRIED, RETRY_EVERY
 from concord_search.usecases.space_follower import (
     FIRST_WAIT,
     LONGEST_WAIT,
@@ -34,10 +34,9 @@ from concord_search.usecases.space_follower import (
 
 BUILD = "build another version"
 """The name of the task that builds a space's next version."""
-PATIENCE = 86_400.0
-"""Longest wait, in seconds, for a version that is being built to catch up."""
 LOOK_AGAIN = 1.0
-"""Seconds between two looks at a version with more parked changes than the serving one."""
+"""Seconds until a version with more parked changes than the serving one is looked at again, doubled
+each time."""
 
 
 class Reindex:
@@ -66,7 +65,7 @@ class Reindex:
         model = embedders.named(model_id) if model_id else self._index.model(space)
         await embedders.of(model)
         async with self._starting:
-            building = (await self._index.states(Version.NEXT)).get(space)
+            building = await self._index.state(space, Version.NEXT)
             if building is not None and building.model == model:
                 return building
             await self._demand_no_other(space)
@@ -81,7 +80,7 @@ class Reindex:
         """
         async with self._starting:
             await self._demand_no_other(space)
-            former = (await self._index.states(Version.FORMER)).get(space)
+            former = await self._index.state(space, Version.FORMER)
             if former is None:
                 raise FormerMissing
             await self._serving.embedders.of(former.model)
@@ -91,7 +90,7 @@ class Reindex:
     async def remove(self, space: str, version: Version) -> bool:
         """Removes a version that does not serve; returns whether there was one."""
         async with self._starting:
-            was_there = space in await self._index.states(version)
+            was_there = await self._index.state(space, version) is not None
             if version is Version.NEXT and (building := self._building.pop(space, None)):
                 building.cancel()
                 await asyncio.wait([building])
@@ -100,23 +99,23 @@ class Reindex:
             return was_there
 
     async def _demand_no_other(self, space: str) -> None:
-        if space in await self._index.states(Version.NEXT):
+        if await self._index.state(space, Version.NEXT) is not None:
             raise ReindexUnderWay
 
     async def _begin_serving(self, space: str) -> None:
         """Begins the serving version of a space that graph has and the feed has not told of."""
-        if space in await self._index.states():
+        if await self._index.state(space) is not None:
             return
         # an index that is not open yet may have the part on the disk
         self._serving.progress.demand_following("the space has an index")
-        heads = {head.space: head for head in await self._serving.graph.heads()}
-        if space not in heads:
+        found = await self._serving.graph.changes(space, 0)
+        if not found.changes:
             raise IndexMissing
-        await self._index.begin(space, heads[space].epoch)
+        await self._index.begin(space, found.epoch)
 
     async def _begun(self, space: str) -> IndexState:
         self._build_beside(space)
-        return (await self._index.states(Version.NEXT))[space]
+        return await state_of(self._index, space, Version.NEXT)
 
     async def run(self) -> None:
         """Goes on with the versions that an earlier process left half built."""
@@ -135,7 +134,7 @@ class Reindex:
             try:
                 await self._follow(space)
             except IndexCorrupt as damaged:
-                if space in await self._index.states(Version.NEXT):
+                if await self._index.state(space, Version.NEXT) is not None:
                     self._log.error("reindex given up", space=space, reason=str(damaged))
                     await self._index.remove_version(space, Version.NEXT)
             except SearchError as lost:
@@ -150,57 +149,42 @@ class Reindex:
         whoever began it sees no builder and starts another.
         """
         async with self._starting:
-            if space in await self._index.states(Version.NEXT):
+            if await self._index.state(space, Version.NEXT) is not None:
                 return True
             self._building.pop(space, None)
             return False
 
     async def _follow(self, space: str) -> None:
-        """Builds the next version from the feed, until it serves."""
-        progress = Progress()
+        """Builds the next version from graph's changes, until it serves."""
         context = replace(
             self._serving,
-            progress=progress,
+            progress=Progress(partial(self._index.state, version=Version.NEXT)),
             version=Version.NEXT,
-            write_locks=defaultdict(asyncio.Lock),
+            _write_locks=WeakValueDictionary(),
             on_erased=lambda: None,  # its erasures are confirmed once it serves
         )
-        state = await state_of(self._index, space, Version.NEXT)
-        progress.reached(space, state)
-        follower = SpaceFollower(space, context)
-        await self._serving.background.together(
-            {
-                "apply to the next version": follower.run,
-                "feed the next version": partial(follower.feed, state),
-                "swap the versions": partial(self._swap, space, progress),
-            }
-        )
-
-    async def _swap(self, space: str, progress: Progress) -> None:
-        """Waits until the next version has caught up with the serving one, and swaps them."""
+        wait = LOOK_AGAIN
         while True:
-            serving = await state_of(self._index, space)
-            await progress.wait(space, _as_far(space, serving), PATIENCE)
-            now = await state_of(self._index, space)
-            if now.applied_seq > progress.of(space).applied_seq + SLICE:
-                continue
-            async with self._serving.write_locks[space]:
+            await self._caught_up(space, context)
+            async with self._serving.write_lock(space):
+                await self._caught_up(space, context)
                 serving = await state_of(self._index, space)
-                await progress.wait(space, _as_far(space, serving), PATIENCE)
                 built = await state_of(self._index, space, Version.NEXT)
                 # Searches do not find parked changes: the next version may not have more of them.
                 if built.parked_count <= serving.parked_count:
                     await self._promote(space)
                     return
-            await asyncio.sleep(LOOK_AGAIN)
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, RETRY_EVERY)
+            await SpaceFollower(space, context).retry(sorted(built.parked)[:RETRIED])
+
+    async def _caught_up(self, space: str, context: FollowerContext) -> None:
+        while await SpaceFollower(space, context).catch_up():
+            pass
 
     async def _promote(self, space: str) -> None:
         await self._index.promote(space)
-        state = (await self._index.states())[space]
+        state = await state_of(self._index, space)
         self._serving.progress.reached(space, state)
         self._serving.on_erased()  # scrubbing of erased memories waited for this version
         self._log.info("reindexed", space=space, model=state.model.model_id)
-
-
-def _as_far(space: str, state: IndexState) -> Demand:
-    return Demand(space, state.epoch, state.applied_seq)

@@ -69,8 +69,7 @@ class Scrub:
         """Scrubs all spaces; returns seconds until one in which a bug came between; 0.0: none."""
         rest = 0.0
         for space, state in (await self._index.states()).items():
-            is_building = space in await self._index.states(Version.NEXT)
-            if state.unconfirmed and not is_building:
+            if state.unconfirmed and await self._index.state(space, Version.NEXT) is None:
                 scrub = partial(self._scrub, space)
                 died = await self._background.tried(SCRUB, space, scrub, passing=(SearchError,))
                 rest = max(rest, died)

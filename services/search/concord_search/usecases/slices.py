@@ -1,11 +1,10 @@
 """Changes as they are applied: together in slices, with the states that they made."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 
 from concord_search.domain.changes import ChangeKind
 from concord_search.domain.memory import Touch
-from concord_search.ports.graph import Change, Hydrated
+from concord_search.ports.graph import Change, Changes, Feed, Hydrated
 
 SLICE = 512
 """Changes applied together: enough to batch texts of like length, few enough to be found soon."""
@@ -24,11 +23,11 @@ def touches(found: States) -> list[Touch]:
     return list(newest.values())
 
 
-async def slices(changes: asyncio.Queue[Sequence[Change]]) -> AsyncIterator[list[Change]]:
-    """Joins queued changes into slices, without waiting to fill one."""
+async def listed(graph: Feed, space: str, after_seq: int) -> AsyncIterator[Changes]:
+    """Pages of a space's changes after one of them, up to its newest."""
     while True:
-        pending = list(await changes.get())
-        while len(pending) < SLICE and not changes.empty():
-            pending += changes.get_nowait()
-        for start in range(0, len(pending), SLICE):
-            yield pending[start : start + SLICE]
+        page = await graph.changes(space, after_seq)
+        if not page.changes:
+            return
+        yield page
+        after_seq = page.changes[-1].seq

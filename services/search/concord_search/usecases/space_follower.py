@@ -6,15 +6,15 @@ graph, the model and the engine work at the same time, and the order is kept.
 
 A slice that fails as a whole is applied again row by row. A row that fails alone is parked: it is
 counted, shown in the index's status and tried again later. It never stops the feed.
+
+A follower lives while its space has changes to apply: nothing is kept of a space that rests.
 """
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from concord_chassis.observe.log import Logger
 from concord_chassis.server.background import Background
@@ -34,20 +34,12 @@ from concord_search.ports.graph import Change, Feed, Hydrated
 from concord_search.ports.index import Batch, Index, IndexState, Version
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
-from concord_search.usecases.slices import SLICE, States, slices, touches
+from concord_search.usecases.slices import SLICE, States, listed, touches
 
-QUEUED_MESSAGES = 200
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 
-RETRY_EVERY = 300.0
-"""Most seconds between two rounds of trying parked changes again; the first comes at the start."""
-
-FIRST_RETRY = 5.0
-"""Seconds from a change's parking to the next round, doubled after each round without success: a
-model may refuse every text for a while, with HTTP 400, and that must not cost hours."""
-
-RETRIED = 100
-"""The most parked changes that one round tries; the next round goes on after them."""
+TURN = 16
+"""Slices that a follower applies before other spaces have their turn."""
 
 _NO_STATE = {ChangeKind.REFUSED, ChangeKind.ERASE_CONFIRMED}
 
@@ -65,8 +57,7 @@ T = TypeVar("T")
 class FollowerContext:
     """The parts that the followers of all spaces share. `on_erased` runs after each erasure.
 
-    They write to one `version` of each space's index, and hold the space's lock in `write_locks`
-    while they do.
+    They write to one `version` of each space's index, and hold the space's lock while they do.
     """
 
     graph: Feed
@@ -77,9 +68,13 @@ class FollowerContext:
     log: Logger
     on_erased: Callable[[], None]
     version: Version = Version.SERVING
-    write_locks: Mapping[str, asyncio.Lock] = field(
-        default_factory=lambda: defaultdict(asyncio.Lock)
+    _write_locks: WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary
     )
+
+    def write_lock(self, space: str) -> asyncio.Lock:
+        """The lock of a space, the same while anybody has it."""
+        return self._write_locks.setdefault(space, asyncio.Lock())
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +87,7 @@ class _Plan:
 
 
 class SpaceFollower:
-    """The one worker that follows a space. `put` its changes while `run` runs.
+    """The one worker that follows a space, for one turn.
 
     A step's result for a slice is None if the slice failed there as a whole.
     """
@@ -100,50 +95,30 @@ class SpaceFollower:
     def __init__(self, space: str, context: FollowerContext) -> None:
         self._space = space
         self._context = context
-        self._changes: asyncio.Queue[Sequence[Change]] = asyncio.Queue(QUEUED_MESSAGES)
-        self._read: asyncio.Queue[tuple[Sequence[Change], _Plan | None]] = asyncio.Queue(1)
-        self._ready: asyncio.Queue[tuple[Sequence[Change], Batch | None]] = asyncio.Queue(1)
+        self._given: Sequence[Change] = ()
+        self._read: asyncio.Queue[tuple[Sequence[Change], _Plan | None] | None] = asyncio.Queue(1)
+        self._ready: asyncio.Queue[tuple[Sequence[Change], Batch | None] | None] = asyncio.Queue(1)
         self._coming: dict[str, tuple[int, str]] = {}
-        self._write_lock = context.write_locks[space]
-        self._retried = 0
-        self._newly_parked = asyncio.Event()
-        self._ended = False
+        self._write_lock = context.write_lock(space)
+        self._ended = asyncio.Event()
+        self._left = False
 
-    async def put(self, changes: Sequence[Change]) -> None:
-        """Queues changes, in sequence; waits while the queue is full. Drops them after `run`."""
-        if not self._ended:
-            await self._changes.put(changes)
+    async def catch_up(self, given: Sequence[Change] = ()) -> bool:
+        """Applies the changes after the watermark, at most a turn's; returns whether some are left.
 
-    async def feed(self, state: IndexState) -> None:
-        """Puts the space's changes after a state to itself, until the feed ends.
-
-        Raises `GraphUnavailable`.
+        They are those `given` if these go on at the watermark, else those that graph lists. Raises
+        `GraphUnavailable`, `EmbeddingUnavailable`, `IndexUnavailable`, `IndexDiskFull` or
+        `IndexCorrupt`.
         """
-        async for changes in self._context.graph.watch_space(self._space, state.applied_seq):
-            if changes.epoch != state.epoch:
-                raise GraphUnavailable("the store behind the feed was replaced")
-            if changes.space == self._space:
-                await self.put(changes.changes)
-        raise GraphUnavailable("the feed ended")
-
-    async def run(self) -> None:
-        """Applies the queued changes, until cancelled.
-
-        Raises `GraphUnavailable`, `IndexUnavailable` or `IndexCorrupt`.
-        """
-        try:
-            await self._context.background.together(
-                {
-                    "read what to index": self._reads,
-                    "embed": self._embeds,
-                    "write the index": self._writes,
-                    "retry what was set aside": self._retries,
-                }
-            )
-        finally:
-            self._ended = True
-            while not self._changes.empty():
-                self._changes.get_nowait()  # whoever waits to put more may go on
+        self._given = given
+        await self._context.background.together(
+            {
+                "read what to index": self._reads,
+                "embed": self._embeds,
+                "write the index": self._writes,
+            }
+        )
+        return self._left
 
     async def again(self, changes: Sequence[Change]) -> None:
         """Applies former changes again, in sequence, after their memories were dropped.
@@ -166,46 +141,50 @@ class SpaceFollower:
     # The three steps
 
     async def _reads(self) -> None:
-        async for changes in slices(self._changes):
+        slices = 0
+        async for changes in self._after_watermark():
+            if slices == TURN:
+                self._left = True
+                break
+            slices += 1
             await self._read.put((changes, await _whole(self._plan_ahead(changes))))
+        await self._read.put(None)
+        await self._ended.wait()
+
+    async def _after_watermark(self) -> AsyncIterator[Sequence[Change]]:
+        """Slices of the changes after the watermark."""
+        state = await self._state()
+        given = [each for each in self._given if each.seq > state.applied_seq]
+        if given and given[0].seq == state.applied_seq + 1:
+            for start in range(0, len(given), SLICE):
+                yield given[start : start + SLICE]
+        elif given or not self._given:
+            async for changes in listed(self._context.graph, self._space, state.applied_seq):
+                if changes.epoch != state.epoch:
+                    raise GraphUnavailable("the store behind the feed was replaced")
+                yield changes.changes
 
     async def _embeds(self) -> None:
-        while True:
-            changes, plan = await self._read.get()
-            batch = None
-            if plan is not None:
-                batch = await self._patiently(partial(self._embedded, plan))
+        while (planned := await self._read.get()) is not None:
+            changes, plan = planned
+            batch = None if plan is None else await _whole(self._embedded(plan))
             await self._ready.put((changes, batch))
+        await self._ready.put(None)
+        await self._ended.wait()
 
     async def _writes(self) -> None:
-        while True:
-            changes, batch = await self._ready.get()
-            if (
-                batch is None
-                or await self._patiently(partial(self._alone, self._write, batch)) is None
-            ):
-                await self._patiently(partial(self._alone, self._settle, changes))
+        while (made := await self._ready.get()) is not None:
+            changes, batch = made
+            if batch is None or await _whole(self._alone(self._write, batch)) is None:
+                await self._alone(self._settle, changes)
             last = changes[-1].seq
             self._coming = {item: c for item, c in self._coming.items() if c[0] > last}
+        self._ended.set()
 
     async def _alone(self, step: Callable[[S], Awaitable[T]], given: S) -> T:
         """Runs a step under the space's write lock, which is free between two attempts."""
         async with self._write_lock:
             return await step(given)
-
-    async def _patiently(self, step: Callable[[], Awaitable[T]]) -> T | None:
-        """Runs a step, and repeats it while the embedder does not answer or the disk is full."""
-        wait = FIRST_WAIT
-        while True:
-            try:
-                return await _whole(step())
-            except EmbeddingUnavailable as error:
-                self._context.log.warning("embedder lost", reason=str(error), retry_in=wait)
-            except IndexDiskFull as full:
-                self._context.progress.disk_full = str(full)
-                self._context.log.warning("disk full", reason=str(full), retry_in=wait)
-            await asyncio.sleep(wait)
-            wait = min(wait * 2, LONGEST_WAIT)
 
     async def _states_after(self, changes: Sequence[Change]) -> States:
         """The states that changes of memories and of indexed edges made."""
@@ -277,7 +256,7 @@ class SpaceFollower:
 
     async def _write(self, batch: Batch) -> bool:
         index, version = self._context.index, self._context.version
-        if batch.erased and self._space in await index.states(Version.FORMER):
+        if batch.erased and await index.state(self._space, Version.FORMER) is not None:
             # Before the serving version, whose watermark counts for both.
             await index.apply(self._space, Batch(0, 0, erased=batch.erased), Version.FORMER)
         await index.apply(self._space, batch, version)
@@ -313,30 +292,6 @@ class SpaceFollower:
         self._context.log.error("change parked", seq=change.seq, reason=reason, exc_info=error)
         parked = [Parked(change.seq, change.item_id, reason)]
         await self._write(Batch(change.seq, change.record_time, parked=parked))
-        self._newly_parked.set()
-
-    async def _retries(self) -> None:
-        wait = first = min(FIRST_RETRY, RETRY_EVERY)
-        while True:
-            if await self._round():
-                continue  # the obstacle is gone
-            with suppress(TimeoutError):
-                async with asyncio.timeout(wait):
-                    await self._newly_parked.wait()
-                await asyncio.sleep(first)
-                wait = first
-            wait = min(wait * 2, RETRY_EVERY)
-            self._newly_parked.clear()
-
-    async def _round(self) -> bool:
-        """Tries some parked changes again; returns whether there were some and all succeeded."""
-        state = (await self._context.index.states(self._context.version)).get(self._space)
-        parked = state.parked if state is not None else ()
-        start = self._retried if self._retried < len(parked) else 0
-        round_ = parked[start : start + RETRIED]
-        failed = len(round_) - await self.retry(round_)
-        self._retried = start + failed
-        return bool(round_) and not failed
 
     async def _retry(self, parked: Parked) -> bool:
         """Applies the item's current state in graph; a newer state in the index stays.
@@ -376,7 +331,7 @@ class SpaceFollower:
 
 async def state_of(index: Index, space: str, version: Version = Version.SERVING) -> IndexState:
     """A version's state. Raises `IndexCorrupt` if it was removed, with its space or alone."""
-    state = (await index.states(version)).get(space)
+    state = await index.state(space, version)
     if state is None:
         raise IndexCorrupt(f"the space {space!r} has no {version} index")
     return state

@@ -4,10 +4,11 @@ import fcntl
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from pathlib import Path
 from typing import TypeVar
 
+from concord_chassis.channel.cursors import Cursor
 from concord_chassis.observe.log import Logger
 from concord_chassis.server.workers import Workers
 
@@ -23,6 +24,9 @@ CREATE TABLE IF NOT EXISTS sketches (
   PRIMARY KEY (space, id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS positions (
   space TEXT PRIMARY KEY, epoch TEXT NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cursors (
+  partition INTEGER PRIMARY KEY, number INTEGER NOT NULL, digest TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS in_use (space TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _OF_IDS = "space = ? AND id IN (SELECT value FROM json_each(?))"
@@ -96,6 +100,25 @@ class SqliteSketches:
         def work(db: sqlite3.Connection) -> None:
             for table in ("sketches", "positions"):
                 db.execute(f"DELETE FROM {table} WHERE space = ?", (space,))
+
+        await self._run(work, None)
+
+    async def heard(self) -> tuple[Mapping[int, Cursor], Set[str]]:
+        def work(db: sqlite3.Connection) -> tuple[Mapping[int, Cursor], Set[str]]:
+            cursors = db.execute("SELECT partition, number, digest FROM cursors")
+            spaces = db.execute("SELECT space FROM in_use")
+            return {each: Cursor(*at) for each, *at in cursors}, {space for (space,) in spaces}
+
+        return await self._run(work, ({}, frozenset()))
+
+    async def keep_heard(self, cursors: Mapping[int, Cursor], in_use: Set[str]) -> None:
+        def work(db: sqlite3.Connection) -> None:
+            before = {space for (space,) in db.execute("SELECT space FROM in_use")}
+            gone, new = ((each,) for each in before - in_use), ((each,) for each in in_use - before)
+            db.executemany("DELETE FROM in_use WHERE space = ?", gone)
+            db.executemany("INSERT INTO in_use VALUES (?)", new)
+            rows = [(each, *at) for each, at in cursors.items()]
+            db.executemany("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?)", rows)
 
         await self._run(work, None)
 

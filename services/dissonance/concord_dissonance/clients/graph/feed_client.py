@@ -1,19 +1,31 @@
 """Graph's change feed, the positions up to which work is done, and leases."""
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 
 import grpc
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc, space_pb2, space_pb2_grpc
 from concord.type.v1 import type_pb2
+from concord_chassis.call.failure import Failure
 from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.call.opaque import seal
+from concord_chassis.channel.cursors import Cursor
+from concord_chassis.channel.feed import followed, messages_of, spaces_of, through_of
 from concord_chassis.channel.records import Record, SmallRecords
 
 from concord_dissonance.clients.graph import messages
-from concord_dissonance.clients.graph.watching import replay, watch
 from concord_dissonance.clients.service_calls import OwnCalls, own
-from concord_dissonance.ports.feed import Changed, Followed, Heard, Lease, Position, Reached
+from concord_dissonance.domain.errors import ServiceUnavailable
+from concord_dissonance.ports.feed import (
+    Changed,
+    Followed,
+    Heard,
+    Lease,
+    Position,
+    Reached,
+    Store,
+)
 
 GRAPH = "graph"
 PAGE = 200
@@ -22,6 +34,8 @@ FOLLOW = "follow"
 GATHER_MILLIS = 200
 """Milliseconds of changes in one message. No check starts sooner after a change, and a message for
 each change would cost every write."""
+_NEWEST = 1 << 62
+"""A sequence number after which no space has changes: such a page says how far the space is."""
 _SCOPES = frozenset({"graph:read", "record:all"})
 _JUDGED_KINDS = frozenset({type_pb2.ITEM_KIND_EDGE, type_pb2.ITEM_KIND_MEMORY})
 _UNJUDGED = frozenset(
@@ -55,60 +69,64 @@ class FeedClient:
         self._spaces = space_pb2_grpc.SpaceServiceStub(channel)
         self._holder = holder
 
-    async def spaces(self) -> Sequence[str]:
-        """Every space."""
-        return [each.space for each in await self._heads()]
+    async def partitions(self, known: Mapping[int, Cursor]) -> Store:
+        """Graph's partitions; `known`: a change of each that is compared."""
+        request = feed_pb2.ListPartitionsRequest(cursors=messages_of(known))
+        found = await own(GRAPH, self._feed.ListPartitions(request))
+        return Store(
+            found.epoch,
+            [Cursor(each.number, each.change_digest) for each in found.partitions],
+            {at for at, each in enumerate(found.partitions) if each.lacks_cursor},
+        )
 
-    async def heard(self) -> AsyncIterator[Heard | None]:
-        """Yields every space, then None once the feed is followed, then each space that changes.
-        Ends, or raises `ServiceUnavailable`, when the feed breaks."""
-        heads = await self._heads()
-        for each in heads:
-            yield Heard(each.space)
-        yield None
-        known = {each.space: each.head_seq for each in heads}
-        async for message in watch(self._watched, known, GATHER_MILLIS):
-            kinds = {change.item_kind for change in message.changes}
-            conflicts = type_pb2.ITEM_KIND_CONFLICT in kinds
-            triggers = any(map(messages.triggers, message.changes))
-            texts = {each.item_id for each in message.changes if _is_of_text(each)}
-            if conflicts or triggers or texts:
-                yield Heard(message.space, conflicts, triggers, texts)
+    async def spaces(self, partition: int) -> AsyncIterator[Sequence[str]]:
+        """The spaces of a partition, page by page."""
+        async for page in spaces_of(self._listed, partition):
+            yield [each.space for each in page]
+
+    async def _listed(self, request: feed_pb2.ListSpacesRequest) -> Sequence[feed_pb2.SpaceHead]:
+        return (await own(GRAPH, self._feed.ListSpaces(request))).spaces
+
+    async def heard(self, cursors: Mapping[int, Cursor]) -> AsyncIterator[Heard]:
+        """Yields the spaces that changed after the cursors, then each that changes; without a space
+        it only says that graph answers. Raises `ServiceUnavailable` when the feed breaks."""
+        feed = followed(self._watched, cursors, gather_millis=GATHER_MILLIS)
+        try:
+            async with aclosing(feed):
+                async for message in feed:
+                    yield _heard(message)
+        except Failure as failure:
+            raise ServiceUnavailable(GRAPH, failure.summary) from failure
 
     async def changed(self, space: str, since: Position | None) -> Changed:
         """The changes since a position; None: everything changed."""
-        head = await self._head(space)
+        page = await self._page(space, since.seq if since else _NEWEST)
+        head = Position(page.epoch, page.changes.head_seq)
         if since is None or not _is_before(since, head):
             return Changed(head, everything=True)
         ids: set[str] = set()
-        if since.seq < head.seq:
-            async for message in replay(self._watched, space, since.seq):
-                for change in message.changes:
-                    if change.item_kind == type_pb2.ITEM_KIND_RELATION:
-                        return Changed(head, everything=True)
-                    if change.item_kind in _JUDGED_KINDS and change.type not in _UNJUDGED:
-                        ids.add(change.item_id)
+        while page.changes.changes:
+            for change in page.changes.changes:
+                if change.item_kind == type_pb2.ITEM_KIND_RELATION:
+                    return Changed(head, everything=True)
+                if change.item_kind in _JUDGED_KINDS and change.type not in _UNJUDGED:
+                    ids.add(change.item_id)
+            head = Position(page.epoch, page.changes.changes[-1].seq)
+            page = await self._page(space, head.seq)
         return Changed(head, frozenset(ids))
 
     async def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
         """The changes of a space after a position, up to its newest one; None: all changes."""
-        head = await self._head(space)
-        start = since.seq if since and _is_before(since, head) else 0
-        start = start or await self._imported(space)
-        if start == head.seq:
-            return
-        async for message in replay(self._watched, space, start):
-            if message.changes:
-                yield _followed(message)
+        page = await self._page(space, since.seq if since else _NEWEST)
+        if since is None or not _is_before(since, Position(page.epoch, page.changes.head_seq)):
+            page = await self._page(space, await self._imported(space))
+        while page.changes.changes:
+            yield _followed(page.changes, page.epoch)
+            page = await self._page(space, page.changes.changes[-1].seq)
 
-    async def _heads(self, space: str = "") -> Sequence[feed_pb2.SpaceHead]:
-        request = feed_pb2.ListSpacesRequest(space=space)
-        return (await own(GRAPH, self._feed.ListSpaces(request))).spaces
-
-    async def _head(self, space: str) -> Position:
-        """The position of a space's newest change; 0 of no epoch before the first one."""
-        heads = await self._heads(space)
-        return next((Position(each.epoch, each.head_seq) for each in heads), Position("", 0))
+    async def _page(self, space: str, after: int) -> feed_pb2.ListChangesResponse:
+        request = feed_pb2.ListChangesRequest(space=space, after_seq=after)
+        return await own(GRAPH, self._feed.ListChanges(request))
 
     async def _imported(self, space: str) -> int:
         """The change up to which all was imported: the changes before it were made elsewhere."""
@@ -159,18 +177,30 @@ def _is_before(since: Position, head: Position) -> bool:
     return since.epoch == head.epoch and since.seq <= head.seq
 
 
-def _followed(message: feed_pb2.WatchChangesResponse) -> Followed:
+def _heard(message: feed_pb2.WatchChangesResponse) -> Heard:
+    changes = message.changes.changes
+    return Heard(
+        message.changes.space,
+        any(each.item_kind == type_pb2.ITEM_KIND_CONFLICT for each in changes),
+        any(map(messages.triggers, changes)),
+        {each.item_id for each in changes if _is_of_text(each)},
+        message.partition,
+        through_of(message),
+    )
+
+
+def _followed(found: feed_pb2.SpaceChanges, epoch: str) -> Followed:
     written: defaultdict[str, bool] = defaultdict(lambda: True)
     ended = {}
-    last = message.changes[-1]
-    for change in filter(messages.triggers, message.changes):
+    last = found.changes[-1]
+    for change in filter(messages.triggers, found.changes):
         if change.type == feed_pb2.CHANGE_TYPE_SESSION_ENDED:
             ended[change.item_id] = messages.micros(change.record_time)
         else:
             written[change.item_id] &= messages.is_import(change)
-    fresh = type_pb2.FreshnessToken(space=message.space, epoch=message.epoch, seq=last.seq)
+    fresh = type_pb2.FreshnessToken(space=found.space, epoch=epoch, seq=last.seq)
     return Followed(
-        Position(message.epoch, last.seq),
+        Position(epoch, last.seq),
         seal(fresh.SerializeToString(deterministic=True)),
         written,
         list(ended.items()),

@@ -52,6 +52,11 @@ class SessionsClient:
             found += page.sessions
         return found
 
+    async def any_open(self, space: str) -> bool:
+        """Whether a session of the space goes on."""
+        request = session_pb2.ListSessionsRequest(page_size=1, state=session_pb2.SESSION_STATE_OPEN)
+        return bool((await self._call(space, self._sessions.ListSessions, request)).sessions)
+
     async def end_idle(self, space: str, session: session_pb2.Session) -> None:
         """Ends a session unless it was used since it was read."""
         last_use = session.last_use_time.ToMicroseconds()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from types import MappingProxyType
 from typing import TypeVar
@@ -24,11 +24,17 @@ from concord_chassis.call.failure import TRANSIENT, Failure, from_rpc_error
 from concord_chassis.call.identity import Caller, OwnTokens, RenewedToken, TokenIssuer
 from concord_chassis.call.opaque import unseal
 from concord_chassis.channel.channel import connect
-from concord_chassis.channel.feed import followed, requests_of
+from concord_chassis.channel.cursors import Cursor as PartitionCursor
+from concord_chassis.channel.feed import PAGE, followed, messages_of, spaces_of
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
 
-from concord_governance.adapters.graph.messages import conflict, effects, feed_message
+from concord_governance.adapters.graph.messages import (
+    conflict,
+    effects,
+    feed_message,
+    space_changes,
+)
 from concord_governance.domain.dissonance import Conflict, OpenConflicts
 from concord_governance.domain.errors import (
     GraphFaulty,
@@ -37,7 +43,13 @@ from concord_governance.domain.errors import (
     GraphUnavailable,
 )
 from concord_governance.domain.proposals import Affected, Decision, Json, Revision
-from concord_governance.ports.graph import AppliedChange, FeedMessage, Head, Preview, PrincipalKeys
+from concord_governance.ports.graph import (
+    AppliedChange,
+    FeedMessage,
+    Partitions,
+    Preview,
+    PrincipalKeys,
+)
 from concord_governance.ports.ledger import Cursor
 
 PRINCIPAL, GRAPH = "governance", "graph"
@@ -186,23 +198,50 @@ class GraphClient:
         request = feed_pb2.EraseSpaceRequest(space=space, statement=statement)
         return (await _reply_of(self._feed.EraseSpace(request))).complete
 
-    async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
-        heads: dict[str, Head] = {}
-        for request in requests_of(feed_pb2.ListSpacesRequest, _cursors(cursors)):
-            for head in (await _reply_of(self._feed.ListSpaces(request))).spaces:
-                heads[head.space] = Head(head.epoch, head.head_seq, head.lacks_cursor)
-        return heads
+    async def partitions(self, known: Mapping[int, PartitionCursor]) -> Partitions:
+        request = feed_pb2.ListPartitionsRequest(cursors=messages_of(known))
+        found = await _reply_of(self._feed.ListPartitions(request))
+        return Partitions(
+            found.epoch,
+            [PartitionCursor(each.number, each.change_digest) for each in found.partitions],
+            frozenset(at for at, each in enumerate(found.partitions) if each.lacks_cursor),
+        )
 
-    async def watch(self, cursors: Mapping[str, Cursor]) -> AsyncGenerator[FeedMessage]:
-        # a quiet graph sends nothing for ten seconds, so another call checks that it answers
-        await _reply_of(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
-        yield FeedMessage("", "", 0, ())
+    async def spaces(self, partition: int) -> AsyncIterator[Mapping[str, int]]:
+        async for page in spaces_of(self._listed, partition):
+            yield {head.space: head.head_seq for head in page}
+
+    async def _listed(self, request: feed_pb2.ListSpacesRequest) -> Sequence[feed_pb2.SpaceHead]:
+        return (await _reply_of(self._feed.ListSpaces(request))).spaces
+
+    async def lacking(self, cursors: Mapping[str, Cursor]) -> frozenset[str]:
+        named = [
+            feed_pb2.SpaceCursor(space=space, seq=each.seq, change_digest=each.change_digest)
+            for space, each in cursors.items()
+        ]
+        found: set[str] = set()
+        for start in range(0, len(named), PAGE):
+            request = feed_pb2.FindLackingRequest(cursors=named[start : start + PAGE])
+            found.update((await _reply_of(self._feed.FindLacking(request))).spaces)
+        return frozenset(found)
+
+    async def watch(self, cursors: Mapping[int, PartitionCursor]) -> AsyncGenerator[FeedMessage]:
         try:
-            async with aclosing(followed(self._watched, _cursors(cursors))) as messages:
+            async with aclosing(followed(self._watched, cursors)) as messages:
                 async for message in messages:
                     yield feed_message(message)
         except Failure as failure:
             raise _translated(failure) from failure
+
+    async def changes(self, space: str, after: int) -> AsyncIterator[FeedMessage]:
+        while True:
+            request = feed_pb2.ListChangesRequest(space=space, after_seq=after)
+            found = await _reply_of(self._feed.ListChanges(request))
+            message = space_changes(found.changes, found.epoch)
+            if not message.seq:
+                return
+            yield message
+            after = message.seq
 
     async def close(self) -> None:
         await self._follower.close()
@@ -222,13 +261,6 @@ def _message(action: Mapping[str, Json]) -> governed_pb2.GovernedAction:
 
 def _etags(etags: Mapping[str, str]) -> list[governed_pb2.ItemEtag]:
     return [governed_pb2.ItemEtag(id=item_id, etag=etag) for item_id, etag in etags.items()]
-
-
-def _cursors(cursors: Mapping[str, Cursor]) -> list[feed_pb2.SpaceCursor]:
-    return [
-        feed_pb2.SpaceCursor(space=space, seq=each.seq, change_digest=each.change_digest)
-        for space, each in cursors.items()
-    ]
 
 
 async def _reply_of(call: Awaitable[T]) -> T:

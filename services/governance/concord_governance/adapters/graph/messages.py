@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from concord.graph.v1 import conflict_pb2, feed_pb2, governed_pb2
 from concord.type.v1 import type_pb2
+from concord_chassis.channel.feed import through_of
 
 from concord_governance.domain.dissonance import Conflict
 from concord_governance.domain.proposals import Effect
@@ -40,17 +43,23 @@ def conflict(found: conflict_pb2.Conflict) -> Conflict:
 
 
 def feed_message(message: feed_pb2.WatchChangesResponse) -> FeedMessage:
-    """Return the parts of some changes that the audit log needs."""
-    changes = message.changes
+    """Return the parts of a message of the feed that the audit log needs."""
+    found = space_changes(message.changes, message.epoch)
+    return replace(found, partition=message.partition, through=through_of(message))
+
+
+def space_changes(found: feed_pb2.SpaceChanges, epoch: str) -> FeedMessage:
+    """Return the parts of some changes of a space that the audit log needs."""
+    changes = found.changes
     return FeedMessage(
-        space=message.space,
-        epoch=message.epoch,
+        space=found.space,
+        epoch=epoch,
         seq=changes[-1].seq if changes else 0,
         events=tuple(_event(change) for change in changes if change.HasField("attestation")),
         importing=bool(changes) and changes[-1].imported,
         first=changes[0].seq if changes else 0,
-        change_digest=message.change_digest,
-        previous_change_digest=message.previous_change_digest,
+        change_digest=found.change_digest,
+        previous_change_digest=found.previous_change_digest,
         erased=tuple(
             (each.item_id, each.type in _WHOLE or each.item_kind == type_pb2.ITEM_KIND_MEMORY)
             for each in changes

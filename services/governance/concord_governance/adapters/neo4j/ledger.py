@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+from concord_chassis.channel.cursors import Cursor as PartitionCursor
 from concord_stores.neo4j_config import Neo4jConfig
 from concord_stores.neo4j_server import (
     BUSY_SECONDS,
@@ -20,11 +21,12 @@ from neo4j import AsyncDriver, AsyncManagedTransaction
 from neo4j.exceptions import DriverError, Neo4jError
 
 from concord_governance.adapters.neo4j import schema, statements
+from concord_governance.adapters.neo4j.access import Row
 from concord_governance.adapters.neo4j.reads import Neo4jLedgerReads
 from concord_governance.adapters.neo4j.writes import Neo4jLedgerWrites
 from concord_governance.domain.errors import LedgerBusy, LedgerUnavailable
 from concord_governance.domain.proposals import OPEN, Status
-from concord_governance.ports.ledger import Clock, LedgerReads, LedgerWrites
+from concord_governance.ports.ledger import Clock, Cursor, LedgerReads, LedgerWrites
 
 T = TypeVar("T")
 
@@ -77,6 +79,20 @@ class Neo4jLedger:
     async def spaces(self) -> Sequence[str]:
         return sorted(await self._column(statements.SPACES))
 
+    async def cursors(self) -> Mapping[str, Cursor]:
+        return {space: Cursor(*row) for space, *row in await self._rows(statements.CURSORS)}
+
+    async def partitions(self) -> Mapping[int, PartitionCursor]:
+        found = await self._rows(statements.PARTITIONS)
+        return {partition: PartitionCursor(*row) for partition, *row in found}
+
+    async def unconfirmed_spaces(self) -> Sequence[str]:
+        return sorted(await self._column(statements.UNCONFIRMED_SPACES))
+
+    async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
+        found = await self._rows(statements.TIMES, statuses=[int(each) for each in statuses])
+        return [int(time) for (time,) in found]
+
     async def waiting(self, now: int) -> Sequence[str]:
         still_open, decided = sorted(int(status) for status in OPEN), int(Status.APPROVED)
         return await self._column(statements.WAITING, open=still_open, decided=decided, now=now)
@@ -93,11 +109,14 @@ class Neo4jLedger:
         await self._server.close()
 
     async def _column(self, text: str, **given: object) -> list[str]:
-        """Run one statement over all spaces; return its first column."""
+        return [row[0] for row in await self._rows(text, **given)]
 
-        async def work(tx: AsyncManagedTransaction) -> list[str]:
+    async def _rows(self, text: str, **given: object) -> list[Row]:
+        """Run one statement over all spaces."""
+
+        async def work(tx: AsyncManagedTransaction) -> list[Row]:
             found = await tx.run(statements.planned(text), given={"stamp": schema.STAMP, **given})
-            return [row[0] for row in await found.values()]
+            return await found.values()
 
         with _translated():
             return await self._server.read(work)

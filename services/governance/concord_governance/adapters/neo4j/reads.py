@@ -48,10 +48,6 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         ((count,),) = await self._run(statements.PROPOSAL_COUNT, statuses=states, proposer=proposer)
         return int(count)
 
-    async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
-        states = [int(status) for status in statuses]
-        return [int(time) for (time,) in await self._run(statements.TIMES, statuses=states)]
-
     async def due(self, now: int) -> Sequence[Proposal]:
         still_open = sorted(int(status) for status in OPEN)
         return await self._proposals(statements.DUE, open=still_open, now=now, limit=rows.MOST_DUE)

@@ -7,10 +7,12 @@ the ledger can share graph's database, and no node of graph is ever taken for on
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 5
+VERSION = 6
 STAMP = "concord-ledger"
 
 _UNIQUE = {
@@ -25,6 +27,7 @@ _UNIQUE = {
     "ledger_request": ("ConcordRequest", "space", "principal", "method", "request_id"),
     "ledger_leaf": ("ConcordLeaf", "space", "place"),
     "ledger_subtree": ("ConcordSubtree", "space", "level", "place"),
+    "ledger_feed_partition": ("ConcordFeedPartition", "partition"),
     "access_space": ("ConcordSpace", "name"),
     "access_key": ("ConcordKey", "digest"),
     "access_key_id": ("ConcordKey", "id"),
@@ -43,13 +46,18 @@ _INDEXED = {
 }
 
 
+_CONVERSIONS: Mapping[int, Sequence[str]] = {5: ()}  # it lacks the feed's partitions
+
+
 async def prepare(session: AsyncSession, *, restoring: bool = False) -> str:
     """Apply the missing parts of the schema; return the ledger's epoch.
 
     Raises:
         ServerUnusable: the database is another program's, or of a newer Concord, or half restored.
     """
-    return await neo4j_server.prepare(session, STAMP, VERSION, statements(), restoring=restoring)
+    return await neo4j_server.prepare(
+        session, STAMP, VERSION, statements(), conversions=_CONVERSIONS, restoring=restoring
+    )
 
 
 def statements() -> list[str]:

@@ -42,7 +42,7 @@ PROPOSAL_COUNT: Final = (
     " RETURN count(p)"
 )
 TIMES: Final = (
-    "MATCH (p:ConcordProposal {space: $space}) WHERE p.status IN $statuses"
+    "MATCH (p:ConcordProposal) WHERE p.status IN $statuses"
     " AND p.expire_time IS NOT NULL RETURN p.create_time"
 )
 DUE: Final = (
@@ -90,6 +90,12 @@ UNCONFIRMED: Final = (
     "MATCH (u:ConcordUnconfirmed {space: $space}) WHERE u.memory_id IS NOT NULL RETURN u.memory_id"
 )
 SPACES: Final = "MATCH (s:ConcordLedger) RETURN s.space"
+CURSORS: Final = (
+    "MATCH (s:ConcordLedger) RETURN s.space, s.feed_epoch, s.feed_seq, coalesce(s.feed_mark, '')"
+)
+# without the property `space`: a copy of the database leaves them out
+PARTITIONS: Final = "MATCH (f:ConcordFeedPartition) RETURN f.partition, f.number, f.mark"
+UNCONFIRMED_SPACES: Final = "MATCH (u:ConcordUnconfirmed) RETURN DISTINCT u.space"
 WAITING: Final = (
     "MATCH (p:ConcordProposal) WHERE p.status IN $open AND p.expire_time <= $now RETURN p.space"
     " UNION MATCH (p:ConcordProposal) WHERE p.status = $decided AND p.expire_time IS NOT NULL"
@@ -146,6 +152,10 @@ MOVE_CURSOR: Final = (
     "MATCH (s:ConcordLedger {space: $space}) SET s.feed_epoch = $epoch, s.feed_seq = $seq,"
     " s.feed_mark = $change_digest"
 )
+MOVE_PARTITION: Final = (
+    "MERGE (f:ConcordFeedPartition {partition: $partition}) SET f.number = $number, f.mark = $mark"
+)
+FORGET_PARTITION: Final = "MATCH (f:ConcordFeedPartition {partition: $partition}) DELETE f"
 COUNT_KEY_CHANGE: Final = (
     "MATCH (s:ConcordLedger {space: $space}) SET s.key_changes = coalesce(s.key_changes, 0) + 1"
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from concord_chassis.channel.cursors import Cursor as PartitionCursor
 from neo4j import AsyncManagedTransaction
 
 from concord_governance.adapters import rows
@@ -91,6 +92,17 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
 
     async def move_cursor(self, cursor: Cursor) -> None:
         await self._run(statements.MOVE_CURSOR, **cursor._asdict())
+
+    async def move_partition(self, partition: int, cursor: PartitionCursor | None) -> None:
+        if cursor is None:
+            await self._run(statements.FORGET_PARTITION, partition=partition)
+        else:
+            await self._run(
+                statements.MOVE_PARTITION,
+                partition=partition,
+                number=cursor.number,
+                mark=cursor.digest,
+            )
 
     async def count_key_change(self) -> None:
         await self._run(statements.COUNT_KEY_CHANGE)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from concord_chassis.channel.cursors import Cursor as PartitionCursor
 from concord_stores.sqlite_file import (
     BUSY_SECONDS,
     FileBusy,
@@ -20,7 +21,7 @@ from concord_stores.sqlite_file import (
 )
 from concord_stores.sqlite_schema import Schema
 
-from concord_governance.adapters.sqlite.reads import SqliteLedgerReads
+from concord_governance.adapters.sqlite.reads import Row, SqliteLedgerReads
 from concord_governance.adapters.sqlite.writes import SqliteLedgerWrites
 from concord_governance.domain.errors import (
     LedgerBusy,
@@ -28,14 +29,15 @@ from concord_governance.domain.errors import (
     LedgerFull,
     LedgerUnavailable,
 )
-from concord_governance.ports.ledger import Clock, LedgerReads, LedgerWrites
+from concord_governance.domain.proposals import Status
+from concord_governance.ports.ledger import Clock, Cursor, LedgerReads, LedgerWrites
 
 T = TypeVar("T")
 
 SCHEMA = Schema(
-    version=10,
+    version=11,
     tables=Path(__file__).with_name("schema.sql").read_text("utf-8"),
-    conversions={9: ""},  # it lacks the table of sign-ins
+    conversions={9: "", 10: ""},  # they lack the tables of sign-ins, and of the feed's partitions
 )
 
 
@@ -62,10 +64,24 @@ class SqliteLedger:
             return await self._file.write(run)
 
     async def spaces(self) -> Sequence[str]:
-        with _translated():
-            return await self._file.read(
-                lambda db: [row[0] for row in db.execute("SELECT name FROM space ORDER BY name")]
-            )
+        return [row[0] for row in await self._all("SELECT name FROM space ORDER BY name")]
+
+    async def cursors(self) -> Mapping[str, Cursor]:
+        found = await self._all("SELECT name, feed_epoch, feed_seq, feed_mark FROM space")
+        return {name: Cursor(*row) for name, *row in found}
+
+    async def partitions(self) -> Mapping[int, PartitionCursor]:
+        found = await self._all("SELECT partition, number, mark FROM feed_partition")
+        return {partition: PartitionCursor(*row) for partition, *row in found}
+
+    async def unconfirmed_spaces(self) -> Sequence[str]:
+        sql = "SELECT name FROM space WHERE id IN (SELECT space FROM unconfirmed) ORDER BY name"
+        return [row[0] for row in await self._all(sql)]
+
+    async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
+        marks = ", ".join("?" * len(statuses))
+        sql = f"SELECT create_time FROM proposal WHERE status IN ({marks})"
+        return [row[0] for row in await self._all(sql, *map(int, statuses))]
 
     async def waiting(self, now: int) -> Sequence[str]:
         sql = (
@@ -73,8 +89,12 @@ class SqliteLedger:
             "SELECT space FROM proposal WHERE status IN (1, 2) AND expire_time <= ?"
             " UNION SELECT space FROM proposal WHERE status = 3)"
         )
+        return [row[0] for row in await self._all(sql, now)]
+
+    async def _all(self, sql: str, *bound: int) -> list[Row]:
+        """Run one query over all spaces."""
         with _translated():
-            return await self._file.read(lambda db: [row[0] for row in db.execute(sql, (now,))])
+            return await self._file.read(lambda db: db.execute(sql, bound).fetchall())
 
     async def scrub(self) -> bool:
         with _translated():

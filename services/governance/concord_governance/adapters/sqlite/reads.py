@@ -85,11 +85,6 @@ class SqliteLedgerReads(SqliteAccessReads):
         bound = {"space": self._space, "statuses": json.dumps(list(statuses)), "proposer": proposer}
         return int(self._all(sql, bound)[0][0])
 
-    async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
-        sql = f"SELECT create_time FROM proposal WHERE space = :space{_IN_STATUSES}"
-        bound = {"space": self._space, "statuses": json.dumps(list(statuses))}
-        return [int(row[0]) for row in self._all(sql, bound)]
-
     async def due(self, now: int) -> Sequence[Proposal]:
         open_and_due = " AND status IN (1, 2) AND expire_time <= :now"
         tests = f"{open_and_due} ORDER BY expire_time LIMIT {rows.MOST_DUE}"

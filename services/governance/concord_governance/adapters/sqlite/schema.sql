@@ -16,6 +16,13 @@ CREATE TABLE space (
   key_changes INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
+-- Up to which change of each partition of graph's feed all was applied; it may lag.
+CREATE TABLE feed_partition (
+  partition INTEGER PRIMARY KEY,
+  number INTEGER NOT NULL,
+  mark TEXT NOT NULL
+) STRICT;
+
 -- `effects` and `orphaned` are JSON; `orphaned`: ids of the lineage that an undo left without an end.
 CREATE TABLE proposal (
   space INTEGER NOT NULL,

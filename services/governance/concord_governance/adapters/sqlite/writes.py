@@ -7,6 +7,8 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from concord_chassis.channel.cursors import Cursor as PartitionCursor
+
 from concord_governance.adapters import rows
 from concord_governance.adapters.sqlite.access import SqliteAccessWrites
 from concord_governance.adapters.sqlite.reads import SqliteLedgerReads
@@ -115,6 +117,11 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
             (*cursor, self._space),
         )
 
+    async def move_partition(self, partition: int, cursor: PartitionCursor | None) -> None:
+        self._db.execute("DELETE FROM feed_partition WHERE partition = ?", (partition,))
+        if cursor is not None:
+            self._insert("feed_partition", {"partition": partition, **_row_of(cursor)})
+
     async def count_key_change(self) -> None:
         self._db.execute(
             "UPDATE space SET key_changes = key_changes + 1 WHERE id = ?", (self._space,)
@@ -156,3 +163,7 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
         marks = ", ".join("?" * len(values))
         sql = f"INSERT INTO {table} ({names}) VALUES ({marks}){conflict}"
         self._db.execute(sql, tuple(values.values()))
+
+
+def _row_of(cursor: PartitionCursor) -> dict[str, object]:
+    return {"number": cursor.number, "mark": cursor.digest}

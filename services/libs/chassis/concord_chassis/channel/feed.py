@@ -1,25 +1,22 @@
-"""Graph's change feed as services follow it: all spaces at once, in as many streams as it takes."""
+"""Graph's change feed as services follow it: all partitions in one stream."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import grpc
 from concord.graph.v1 import feed_pb2
 
 from concord_chassis.call.failure import Failure, from_rpc_error
+from concord_chassis.channel.cursors import Cursor
 
 if TYPE_CHECKING:  # the name exists for type checkers only
     from concord.graph.v1.feed_pb2_grpc import ChangeFeedServiceAsyncStub
 
-CURSORS = 4_000
-"""Spaces of one request to the feed: with the longest names they have room in a message."""
+PAGE = 500
+"""Spaces of one request."""
 SILENCE = 30.0
 """Seconds without a message, even a keep-alive, after which the feed counts as lost."""
-
-T = TypeVar("T")
-R = TypeVar("R", feed_pb2.WatchChangesRequest, feed_pb2.ListSpacesRequest)
 
 
 class FeedSilent(Failure):
@@ -33,23 +30,15 @@ class FeedSilent(Failure):
 
 
 async def followed(
-    feed: "ChangeFeedServiceAsyncStub", cursors: Iterable[feed_pb2.SpaceCursor], **asked: Any
+    feed: "ChangeFeedServiceAsyncStub", cursors: Mapping[int, Cursor], *, gather_millis: int = 0
 ) -> AsyncGenerator[feed_pb2.WatchChangesResponse]:
-    """Yields the changes of every space, from after its cursor on; follows until closed.
+    """Yields the changes of partitions, of each from after its cursor on; follows until closed.
 
-    `asked` are more fields of the requests. Raises `Failure` if the feed breaks or falls silent.
+    Raises `Failure` if the feed breaks or falls silent.
     """
-    requests = requests_of(feed_pb2.WatchChangesRequest, cursors, **asked)
-    async with aclosing(merged([stream(feed, each) for each in requests])) as messages:
-        async for message in messages:
-            yield message
-
-
-async def stream(
-    feed: "ChangeFeedServiceAsyncStub", request: feed_pb2.WatchChangesRequest
-) -> AsyncGenerator[feed_pb2.WatchChangesResponse]:
-    """Yields the messages of one stream. Raises `Failure` if it breaks or falls silent."""
-    call = feed.WatchChanges(request)
+    call = feed.WatchChanges(
+        feed_pb2.WatchChangesRequest(cursors=messages_of(cursors), gather_millis=gather_millis)
+    )
     try:
         while True:
             async with asyncio.timeout(SILENCE):
@@ -65,48 +54,31 @@ async def stream(
         call.cancel()
 
 
-def requests_of(kind: type[R], cursors: Iterable[feed_pb2.SpaceCursor], **asked: Any) -> list[R]:
-    """Returns requests that are together about every space, with the spaces' cursors."""
-    by_space = {each.space: each for each in cursors}
+def messages_of(cursors: Mapping[int, Cursor]) -> list[feed_pb2.PartitionCursor]:
+    """The cursors as requests name them."""
     return [
-        kind(
-            cursors=[by_space[space] for space in spaces],
-            from_space=start,
-            before_space=before,
-            **asked,
-        )
-        for start, before, spaces in ranges(sorted(by_space), CURSORS)
+        feed_pb2.PartitionCursor(partition=each, number=at.number, change_digest=at.digest)
+        for each, at in sorted(cursors.items())
     ]
 
 
-def ranges(keys: Sequence[str], size: int) -> list[tuple[str, str, Sequence[str]]]:
-    """Cuts sorted keys into ranges (from, before, keys), half-open, of at most `size` keys each.
-
-    Together they cover every string, also those that are no key yet: the first begins at "", and
-    the last one's `before` is "", which stands for no end.
-    """
-    parts = [keys[start : start + size] for start in range(0, len(keys), size)] or [()]
-    starts = ["", *(part[0] for part in parts[1:])]
-    return list(zip(starts, [*starts[1:], ""], parts, strict=True))
+def through_of(message: feed_pb2.WatchChangesResponse) -> Cursor | None:
+    """The change of the message's partition up to which nothing is missing after the message."""
+    return Cursor(message.through, message.through_digest) if message.through else None
 
 
-async def merged(streams: Sequence[AsyncGenerator[T]]) -> AsyncGenerator[T]:
-    """Yields what the streams yield, as it comes; ends, or fails, with the first that does."""
-    coming = {asyncio.ensure_future(anext(each)): each for each in streams}
-    try:
-        while True:
-            done, _ = await asyncio.wait(coming, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                source = coming.pop(task)
-                try:
-                    found = task.result()
-                except StopAsyncIteration:
-                    return
-                coming[asyncio.ensure_future(anext(source))] = source
-                yield found
-    finally:
-        for task in coming:
-            task.cancel()
-        await asyncio.gather(*coming, return_exceptions=True)
-        for source in streams:
-            await source.aclose()
+async def spaces_of(
+    listed: Callable[[feed_pb2.ListSpacesRequest], Awaitable[Sequence[feed_pb2.SpaceHead]]],
+    partition: int,
+) -> AsyncGenerator[Sequence[feed_pb2.SpaceHead]]:
+    """Yields the spaces of a partition, page by page."""
+    after = ""
+    while True:
+        page = await listed(
+            feed_pb2.ListSpacesRequest(partition=partition, after=after, page_size=PAGE)
+        )
+        if page:
+            yield page
+        if len(page) < PAGE:
+            return
+        after = page[-1].space

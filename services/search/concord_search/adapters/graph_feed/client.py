@@ -26,7 +26,8 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import TRANSIENT, Failure, from_rpc_error
 from concord_chassis.call.identity import Caller, OwnTokens, RenewedToken, TokenIssuer
 from concord_chassis.channel.channel import connect
-from concord_chassis.channel.feed import followed, stream
+from concord_chassis.channel.cursors import Cursor
+from concord_chassis.channel.feed import followed, messages_of, spaces_of
 
 from concord_search.adapters.graph_feed import messages
 from concord_search.domain.changes import ChangeKind
@@ -45,6 +46,7 @@ from concord_search.ports.graph import (
     Followed,
     Hydrated,
     OpenConflict,
+    Partitions,
     SpaceHead,
     StateDigests,
     Statement,
@@ -103,17 +105,34 @@ class GraphClient:
         self._tokens = OwnTokens(issuer, PRINCIPAL, "graph")
         self._confirming = OwnTokens(issuer, confirmer, "graph")
 
-    async def heads(self) -> Sequence[SpaceHead]:
-        found = await reply(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
-        return [SpaceHead(each.space, each.epoch, each.head_seq) for each in found.spaces]
+    async def partitions(self, known: Mapping[int, Cursor]) -> Partitions:
+        request = feed_pb2.ListPartitionsRequest(cursors=messages_of(known))
+        return messages.partitions(await reply(self._feed.ListPartitions(request)))
 
-    def watch(self, applied: Mapping[str, int]) -> AsyncGenerator[Changes]:
-        return _changes(followed(self._watched, _cursors(applied)))
+    async def spaces(self, partition: int) -> AsyncGenerator[Sequence[SpaceHead]]:
+        async for page in spaces_of(self._listed, partition):
+            yield [SpaceHead(each.space, each.head_seq) for each in page]
 
-    def watch_space(self, space: str, applied_seq: int) -> AsyncGenerator[Changes]:
-        cursors = _cursors({space: applied_seq})
-        request = feed_pb2.WatchChangesRequest(cursors=cursors, space=space)
-        return _changes(stream(self._watched, request))
+    async def _listed(self, request: feed_pb2.ListSpacesRequest) -> Sequence[feed_pb2.SpaceHead]:
+        return (await reply(self._feed.ListSpaces(request))).spaces
+
+    async def watch(self, cursors: Mapping[int, Cursor]) -> AsyncGenerator[Changes]:
+        try:
+            async with aclosing(followed(self._watched, cursors)) as feed:
+                async for message in feed:
+                    yield messages.changes(message)
+        except Failure as failure:
+            raise translated(failure) from failure
+
+    async def changes(self, space: str, after_seq: int) -> Changes:
+        request = feed_pb2.ListChangesRequest(space=space, after_seq=after_seq)
+        found = await reply(self._feed.ListChanges(request))
+        return messages.changes_of(found.changes, found.epoch)
+
+    async def lacks(self, space: str, seq: int) -> bool:
+        cursor = feed_pb2.SpaceCursor(space=space, seq=seq)
+        request = feed_pb2.FindLackingRequest(cursors=[cursor])
+        return bool((await reply(self._feed.FindLacking(request))).spaces)
 
     async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
         of_memories = [each for each in changes if each.is_memory]
@@ -370,18 +389,3 @@ def translated(failure: Failure) -> GraphUnavailable | GraphRefused:
     if failure.code in _TRANSIENT:
         return GraphUnavailable(f"graph does not answer ({failure.summary})")
     return GraphRefused(f"graph refuses ({failure.code.name} {failure.reason})")
-
-
-async def _changes(
-    feed: AsyncGenerator[feed_pb2.WatchChangesResponse],
-) -> AsyncGenerator[Changes]:
-    try:
-        async with aclosing(feed):
-            async for message in feed:
-                yield messages.changes(message)
-    except Failure as failure:
-        raise translated(failure) from failure
-
-
-def _cursors(applied: Mapping[str, int]) -> list[feed_pb2.SpaceCursor]:
-    return [feed_pb2.SpaceCursor(space=space, seq=seq) for space, seq in applied.items()]

@@ -6,6 +6,8 @@ from functools import lru_cache
 
 from concord.graph.v1 import conflict_pb2, feed_pb2, graph_pb2, relation_pb2
 from concord.type.v1 import type_pb2
+from concord_chassis.channel.cursors import Cursor
+from concord_chassis.channel.feed import through_of
 from concord_concepts import extract, normalise
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
@@ -20,6 +22,7 @@ from concord_search.ports.graph import (
     Followed,
     Hydrated,
     OpenConflict,
+    Partitions,
     Statement,
 )
 
@@ -60,13 +63,28 @@ def _stamp(instant: Micros) -> Timestamp:
     return Timestamp(seconds=seconds, nanos=part * 1_000)
 
 
+def partitions(found: feed_pb2.ListPartitionsResponse) -> Partitions:
+    """The partitions, and which of them lack what was asked about."""
+    return Partitions(
+        epoch=found.epoch,
+        heads=[Cursor(each.number, each.change_digest) for each in found.partitions],
+        lacking={at for at, each in enumerate(found.partitions) if each.lacks_cursor},
+    )
+
+
 def changes(message: feed_pb2.WatchChangesResponse) -> Changes:
+    """Some changes of one space, and how far its partition is followed with them."""
+    found = changes_of(message.changes, message.epoch)
+    return replace(found, partition=message.partition, through=through_of(message))
+
+
+def changes_of(found: feed_pb2.SpaceChanges, epoch: str) -> Changes:
     """Some changes of one space."""
     return Changes(
-        space=message.space,
-        epoch=message.epoch,
-        head_seq=message.head_seq,
-        changes=[_change(each) for each in message.changes],
+        space=found.space,
+        epoch=epoch,
+        head_seq=found.head_seq,
+        changes=[_change(each) for each in found.changes],
     )
 
 

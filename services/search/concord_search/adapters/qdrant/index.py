@@ -94,6 +94,10 @@ class QdrantIndex(Generic[S]):
     async def states(self) -> Mapping[str, IndexState]:
         return {space: part.state() for space, part in self._parts.by_space.copy().items()}
 
+    async def state(self, space: str) -> IndexState | None:
+        part = self._parts.by_space.get(space)
+        return None if part is None else part.state()
+
     async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
         """Makes an empty part for a store's epoch, dropping one of another epoch.
 

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from concord_chassis.channel.cursors import Cursor
 from cryptography.exceptions import InvalidTag
 
 from concord_search.adapters.durable_file import read_json, replace_json
@@ -50,6 +51,7 @@ class PartVersions:
     def __init__(self, parts: QdrantIndex[Any], file: Path) -> None:
         self._parts = parts
         self._file = file
+        self._cursors_file = file.with_name("cursors.json")
         self._roles: Mapping[str, Roles] | None = None
         self._removing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._assigning = asyncio.Lock()
@@ -90,6 +92,19 @@ class PartVersions:
         spaces = {name.partition(MARK)[0] for name in found}
         named = {space: self._name(space, version) for space in spaces}
         return {space: found[name] for space, name in named.items() if name in found}
+
+    async def state(self, space: str, version: Version = Version.SERVING) -> IndexState | None:
+        return await self._parts.state(self._name(space, version))
+
+    async def cursors(self) -> Mapping[int, Cursor]:
+        """Also none if there are fewer parts than when they were kept: somebody may have deleted
+        some, to have them built anew."""
+        parts, kept = await asyncio.to_thread(read_json, self._cursors_file, _kept, (0, {}))
+        return kept if len(await self._parts.states()) >= parts else {}
+
+    async def keep_cursors(self, cursors: Mapping[int, Cursor]) -> None:
+        kept = {"parts": len(await self._parts.states()), "cursors": cursors}
+        await asyncio.to_thread(replace_json, self._cursors_file, kept)
 
     def model(self, space: str) -> EmbeddingModel:
         """The model of the version that serves, or of the part that a space will get."""
@@ -216,6 +231,10 @@ def _by_space(found: Any) -> Mapping[str, Roles]:
         space: {Version(version): str(part) for version, part in roles.items()}
         for space, roles in found.items()
     }
+
+
+def _kept(found: Any) -> tuple[int, Mapping[int, Cursor]]:
+    return found["parts"], {int(each): Cursor(*at) for each, at in found["cursors"].items()}
 
 
 def _recalled(before: Roles) -> Roles:
