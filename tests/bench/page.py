@@ -101,9 +101,7 @@ def _paints(run: Run) -> Iterator[Row]:
         context.close()
 
 
-def _opened(
-    context: BrowserContext, page: Page, system: Spawned, name: str
-) -> tuple[float, float]:
+def _opened(context: BrowserContext, page: Page, system: Spawned, name: str) -> tuple[float, float]:
     """Milliseconds from the start of a load, with an empty cache, to the view's heading, and to the
     end of what the view reads."""
     page.goto("about:blank")

@@ -3,7 +3,7 @@
 const LIBRARIES = ["graphology/graphology.umd.min.js", "sigma/sigma.min.js"];
 const MANY = 2000;
 /** Pixels of a dash with its gap. */
-const DASH = 10;
+const DASH = 14;
 
 /** @typedef {{edges: any[], conflicts: any[]}} Drawn open conflicts of which both sides are drawn
  * @typedef {Map<string, {x: number, y: number}>} Places */
@@ -46,16 +46,22 @@ export async function draw(canvas, around, drawn, onNode) {
   const began = performance.now();
   const looked = centre === around ? shown?.getCamera().getState() : null;
   release();
-  const { Sigma } = /** @type {any} */ (globalThis);
+  const { Drawing, Dashed } = programs();
   const colour = colours();
   try {
-    shown = new Sigma(graphOf(around, drawn, colour), canvas, {
+    const wide = Math.min(Math.max(canvas.clientWidth / canvas.clientHeight, 0.5), 2.5);
+    shown = new Drawing(graphOf(around, drawn, colour, wide), canvas, {
       labelColor: { color: colour("ink") }, edgeLabelColor: { color: colour("quiet") },
-      renderEdgeLabels: drawn.edges.length < 60, labelRenderedSizeThreshold: 4, minEdgeThickness: 1,
-      defaultEdgeType: drawn.edges.length > MANY ? "line" : "arrow", edgeProgramClasses: { dashed: dashedProgram(Sigma) },
+      renderEdgeLabels: drawn.edges.length < 60, labelRenderedSizeThreshold: 4, stagePadding: 60, hideEdgesOnMove: drawn.edges.length > MANY,
+      defaultEdgeType: drawn.edges.length > MANY ? "line" : "arrow", edgeProgramClasses: { dashed: Dashed },
+      defaultDrawNodeHover: hovered(colour),
     });
   } catch (error) {
     return String(error);
+  }
+  if (around) {
+    const far = Math.max(1, ...shown.getGraph().mapNodes((/** @type {string} */ _, /** @type {any} */ { x, y }) => Math.hypot(x, y)));
+    shown.setCustomBBox({ x: [-far, far], y: [-far, far] }); // the node in the middle
   }
   if (looked) shown.getCamera().setState(looked);
   shown.on("clickNode", (/** @type {{node: string}} */ { node }) => onNode(node));
@@ -69,8 +75,27 @@ function colours() {
   return (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
 }
 
-/** @param {string} around @param {Drawn} drawn @param {(name: string) => string} colour */
-function graphOf(around, { edges, conflicts }, colour) {
+/** The name of the node that is pointed at, in the page's colours: sigma's own ground is always white.
+ * @param {(name: string) => string} colour */
+const hovered = (colour) => (/** @type {CanvasRenderingContext2D} */ context, /** @type {any} */ { x, y, size, label }, /** @type {any} */ { labelFont, labelSize }) => {
+  context.font = `${labelSize}px ${labelFont}`;
+  const width = context.measureText(label).width + size + 10, height = labelSize + 8;
+  context.fillStyle = colour("card");
+  context.strokeStyle = colour("quiet");
+  context.beginPath();
+  context.roundRect(x - size - 3, y - height / 2, width + size + 3, height, 4);
+  context.fill();
+  context.stroke();
+  context.fillStyle = colour("accent");
+  context.beginPath();
+  context.arc(x, y, size, 0, 2 * Math.PI);
+  context.fill();
+  context.fillStyle = colour("ink");
+  context.fillText(label, x + size + 4, y + labelSize / 3);
+};
+
+/** @param {string} around @param {Drawn} drawn @param {(name: string) => string} colour @param {number} wide how much wider than high a whole space is */
+function graphOf(around, { edges, conflicts }, colour, wide) {
   const { graphology } = /** @type {any} */ (globalThis);
   const graph = new graphology.MultiDirectedGraph();
   const pairs = edges.map(({ source, target }) => [nameOf(source), nameOf(target)]);
@@ -79,17 +104,18 @@ function graphOf(around, { edges, conflicts }, colour) {
   const near = neighbours([...pairs, ...between.map(({ pair }) => pair)]);
   if (centre !== around) places = new Map();
   centre = around;
-  place(around, near, places);
+  place(around, near, places, around ? 1 : wide);
   const many = edges.length > MANY;
   for (const [name, others] of near)
     graph.addNode(name, {
       ...places.get(name), label: name.slice(0, 60), color: colour(name === around ? "accent" : "quiet"),
-      size: name === around ? 9 : many ? Math.min(1 + Math.sqrt(others.length) / 2, 10) : 5,
+      size: name === around ? 9 : many ? Math.min(0.5 + Math.sqrt(others.length) / 2, 10) : 5,
     });
   const disagreeing = stateOfSides(conflicts);
   edges.forEach((edge, at) => graph.addEdge(...pairs[at], { label: edge.relation, ...looks(edge, disagreeing.get(edge.id), many, colour) }));
+  const drawnBy = new Set(edges.flatMap(({ relation }, at) => (relation === "CONTRADICTS" ? [pairs[at].toSorted().join("\n")] : [])));
   for (const { pair, state } of between) {
-    if (state === "CONFLICT_STATE_POTENTIAL") graph.addEdge(...pair, { type: "dashed", label: "Review conflict?", size: 2, color: colour("warn") });
+    if (state === "CONFLICT_STATE_POTENTIAL" && !drawnBy.has(pair.toSorted().join("\n"))) graph.addEdge(...pair, { type: "dashed", label: "Review conflict?", size: 3, color: colour("warn") });
   }
   return graph;
 }
@@ -102,31 +128,46 @@ function stateOfSides(conflicts) {
   return states;
 }
 
-/** Solid is what holds and what is confirmed; dashed what waits for a review.
+/** Solid is what holds and what is confirmed; dashed what waits: for a review, or as a claim.
  * @param {any} edge @param {string | undefined} state @param {boolean} many @param {(name: string) => string} colour */
 function looks(edge, state, many, colour) {
-  if (state === "CONFLICT_STATE_POTENTIAL" || (!state && edge.conflictIds?.length)) return { type: "dashed", size: 2, color: colour("warn") };
-  if (state || edge.relation === "CONTRADICTS") return { size: 2, color: colour("bad") };
+  if (state === "CONFLICT_STATE_POTENTIAL" || edge.claimed || (!state && edge.conflictIds?.length)) return { type: "dashed", size: 3, color: colour("warn") };
+  if (state || edge.relation === "CONTRADICTS") return { size: 3, color: colour("bad") };
   if (edge.edgeType === "EDGE_TYPE_CONSTITUTIVE") return { size: 3.5, color: colour("accent") };
   return { size: many ? 0.5 : 1.5, color: colour(many ? "line" : "quiet") };
 }
 
 /** @type {any} */
-let dashed = null;
-/** sigma's rectangles, of which nothing is drawn where a gap is. @param {any} Sigma */
-function dashedProgram(Sigma) {
-  dashed ??= class extends Sigma.rendering.EdgeRectangleProgram {
-    getDefinition() {
-      const { VERTEX_SHADER_SOURCE: vertex, FRAGMENT_SHADER_SOURCE: fragment, ...rest } = super.getDefinition();
-      const along = `a_positionCoef * length(a_positionEnd - a_positionStart) / (u_correctionRatio * u_zoomRatio * ${DASH}.0)`;
-      return {
-        ...rest,
-        VERTEX_SHADER_SOURCE: vertex.replace("void main() {", `varying float v_along;\nvoid main() {\n  v_along = ${along};`),
-        FRAGMENT_SHADER_SOURCE: fragment.replace("void main(void) {", "varying float v_along;\nvoid main(void) {\n  if (fract(v_along) > 0.6) discard;"),
-      };
-    }
+let made = null;
+/** What sigma has not. */
+function programs() {
+  const { Sigma } = /** @type {any} */ (globalThis);
+  made ??= {
+    /** sigma reads the node at a point back from the drawing, and waits until it is drawn: a second, by software. */
+    Drawing: class extends Sigma {
+      /** @param {{x: number, y: number}} point */
+      getNodeAtPosition({ x, y }) {
+        const at = this.viewportToFramedGraph({ x, y }), pixel = Math.abs(this.viewportToFramedGraph({ x: x + 1, y }).x - at.x);
+        return this.getGraph().findNode((/** @type {string} */ name) => {
+          const node = this.getNodeDisplayData(name);
+          return Math.hypot(node.x - at.x, node.y - at.y) <= pixel * Math.max(this.scaleSize(node.size), 3);
+        }) ?? null;
+      }
+    },
+    /** sigma's rectangles, of which nothing is drawn where a gap is. */
+    Dashed: class extends Sigma.rendering.EdgeRectangleProgram {
+      getDefinition() {
+        const { VERTEX_SHADER_SOURCE: vertex, FRAGMENT_SHADER_SOURCE: fragment, ...rest } = super.getDefinition();
+        const along = `a_positionCoef * length(a_positionEnd - a_positionStart) / (u_correctionRatio * u_zoomRatio * ${DASH}.0)`;
+        return {
+          ...rest,
+          VERTEX_SHADER_SOURCE: vertex.replace("void main() {", `varying float v_along;\nvoid main() {\n  v_along = ${along};`),
+          FRAGMENT_SHADER_SOURCE: fragment.replace("void main(void) {", "varying float v_along;\nvoid main(void) {\n  if (fract(v_along) > 0.6) discard;"),
+        };
+      }
+    },
   };
-  return dashed;
+  return made;
 }
 
 /** What each node is connected with. @param {string[][]} pairs */
@@ -144,8 +185,9 @@ function neighbours(pairs) {
 
 /** Gives each node a place that depends on nothing but names and edges: its distance is its ring, and
  * it has a share of its parent's angle by how many nodes come after it. A ring of many nodes is broad.
- * @param {string} around @param {Map<string, string[]>} near @param {Places} at nodes that are there stay */
-function place(around, near, at) {
+ * @param {string} around @param {Map<string, string[]>} near @param {Places} at nodes that are there stay
+ * @param {number} wide what x is stretched by */
+function place(around, near, at, wide) {
   const { rings, children } = tree(around, near);
   /** @type {Map<string, number>} */
   const weights = new Map();
@@ -160,7 +202,7 @@ function place(around, near, at) {
     for (const name of ring) {
       const [from, to] = /** @type {[number, number]} */ (sectors.get(name));
       const radius = outer > inner + 1 ? Math.sqrt(inner ** 2 + (outer ** 2 - inner ** 2) * hashed(name)) : outer;
-      if (!at.has(name)) at.set(name, { x: radius * Math.cos((from + to) / 2), y: radius * Math.sin((from + to) / 2) });
+      if (!at.has(name)) at.set(name, { x: wide * radius * Math.cos((from + to) / 2), y: radius * Math.sin((from + to) / 2) });
       let angle = from;
       for (const each of children.get(name) ?? []) {
         const share = ((to - from) * (weights.get(each) ?? 1)) / Math.max((weights.get(name) ?? 2) - 1, 1);

@@ -5,7 +5,7 @@ import { call } from "../calls.js";
 import { setKeys, press } from "../keys.js";
 import { bytes, checkpoint, consistent, included } from "../merkle.js";
 import { badge, choice, empty, html, item, nothing, refusal, time, word } from "../parts.js";
-import { go, href } from "../state.js";
+import { asOf, go, href } from "../state.js";
 
 const ACTIONS = ["SMF_PROPOSE", "SMF_APPROVE", "SMF_REJECT", "SMF_EXECUTE", "SMF_UNDO", "SMF_FAIL", "DELETE_ATTEMPT", "WRITE_ATTEMPT", "FRAMING_VIOLATION", "SAFEGUARD_VIOLATION", "CONSENT_REFUSED", "KEY_CREATE", "KEY_REVOKE"];
 const ACTORS = ["AGENT", "HUMAN", "SYSTEM"];
@@ -27,6 +27,7 @@ export function open({ params, signal, update }) {
         pageSize: 50, pageToken, itemId: params.get("item") ?? "",
         ...(params.get("action") && { actions: [`AUDIT_ACTION_${params.get("action")}`] }),
         ...(params.get("actor") && { actor: `PRINCIPAL_KIND_${params.get("actor")}` }),
+        ...(asOf().asOf?.recordTime && { until: asOf().asOf?.recordTime }),
         ...(params.get("since") && { since: new Date(String(params.get("since"))).toISOString() }),
       }, signal);
       got = pageToken ? { ...next, entries: [...got.entries, ...(next.entries ?? [])] } : next;

@@ -65,7 +65,7 @@ export function open({ id, params, signal, update }) {
 const isSomething = (got) => Boolean(got?.edges?.length || got?.conflicts?.length);
 
 const legend = () => html`<ul class="legend" aria-label="What the lines mean"><li class="plain">holds</li><li class="constitutive">constitutive</li>
-  <li class="confirmed">a confirmed conflict</li><li class="potential">a conflict that waits for a review</li></ul><p class="quiet">Click a node to go there.</p>`;
+  <li class="confirmed">a confirmed conflict</li><li class="potential">waits: a conflict for its review, a claim for its owner</li></ul><p class="quiet">Click a node to go there.</p>`;
 
 /** All edges around a node, or of the space, and the open conflicts of what they connect.
  * @param {string} id @param {URLSearchParams} params @param {AbortSignal} signal @param {(count: number) => void} progress */
