@@ -39,7 +39,8 @@ TITLED = """() => {
   const titled = document.querySelector("main h1");
   return titled && performance.now();
 }"""
-READ = """() => Math.max(...performance.getEntriesByType("resource").map((each) => each.responseEnd))"""
+READ = """() => Math.max(
+  ...performance.getEntriesByType("resource").map((each) => each.responseEnd))"""
 DRAWN = """() => performance.getEntriesByName("drawn")[0]?.toJSON()"""
 TASKS = """globalThis.tasks = [];
 new PerformanceObserver((list) => tasks.push(...list.getEntries().map((each) => each.toJSON())))

@@ -111,11 +111,17 @@ function graphOf(around, { edges, conflicts }, colour, wide) {
       ...places.get(name), label: name.slice(0, 60), color: colour(name === around ? "accent" : "quiet"),
       size: name === around ? 9 : many ? Math.min(0.5 + Math.sqrt(others.length) / 2, 10) : 5,
     });
-  const disagreeing = stateOfSides(conflicts);
-  edges.forEach((edge, at) => graph.addEdge(...pairs[at], { label: edge.relation, ...looks(edge, disagreeing.get(edge.id), many, colour) }));
-  const drawnBy = new Set(edges.flatMap(({ relation }, at) => (relation === "CONTRADICTS" ? [pairs[at].toSorted().join("\n")] : [])));
-  for (const { pair, state } of between) {
-    if (state === "CONFLICT_STATE_POTENTIAL" && !drawnBy.has(pair.toSorted().join("\n"))) graph.addEdge(...pair, { type: "dashed", label: "Review conflict?", size: 3, color: colour("warn") });
+  const states = stateOfSides(conflicts);
+  const keyOf = (/** @type {string[]} */ pair) => pair.toSorted().join("\n");
+  const open = new Map(between.map((each) => [keyOf(each.pair), each]));
+  edges.forEach((edge, at) => {
+    const key = keyOf(pairs[at]), isContradiction = edge.relation === "CONTRADICTS";
+    const state = states.get(edge.id) ?? (isContradiction ? open.get(key)?.state : undefined);
+    if (isContradiction) open.delete(key);
+    graph.addEdge(...pairs[at], { label: edge.relation, ...looks(edge, state, many, colour) });
+  });
+  for (const { pair, state } of open.values()) {
+    if (state === "CONFLICT_STATE_POTENTIAL") graph.addEdge(...pair, { type: "dashed", label: "Review conflict?", size: 3, color: colour("warn") });
   }
   return graph;
 }
@@ -131,7 +137,7 @@ function stateOfSides(conflicts) {
 /** Solid is what holds and what is confirmed; dashed what waits: for a review, or as a claim.
  * @param {any} edge @param {string | undefined} state @param {boolean} many @param {(name: string) => string} colour */
 function looks(edge, state, many, colour) {
-  if (state === "CONFLICT_STATE_POTENTIAL" || edge.claimed || (!state && edge.conflictIds?.length)) return { type: "dashed", size: 3, color: colour("warn") };
+  if (state === "CONFLICT_STATE_POTENTIAL" || (!state && (edge.claimed || edge.conflictIds?.length))) return { type: "dashed", size: 3, color: colour("warn") };
   if (state || edge.relation === "CONTRADICTS") return { size: 3, color: colour("bad") };
   if (edge.edgeType === "EDGE_TYPE_CONSTITUTIVE") return { size: 3.5, color: colour("accent") };
   return { size: many ? 0.5 : 1.5, color: colour(many ? "line" : "quiet") };
