@@ -1,19 +1,21 @@
 """What happens on the page while it is open: others change things, and the connection goes away."""
 
+import re
 from pathlib import Path
 
 from concord_testing.command_line import CommandLine
 from concord_testing.scraping import free_port
-from concord_testing.up_process import Spawned, spawned
-from page_views import SignIn, view
+from concord_testing.up_process import spawned
+from page_views import SignIn, System, view
 from playwright.sync_api import Browser, Page, expect
 from two_signers import environ_of, proposal
 
+PATIENCE = 30_000
 BRIEFING = "/concord.governance.v1.ProposalService/GetBriefing"
 
 
 def test_a_proposal_whose_base_changed_is_asked_again(
-    sign_in: SignIn, running: Spawned, concord: CommandLine
+    sign_in: SignIn, running: System, concord: CommandLine
 ) -> None:
     """W5 V3: what it is about changes while it is open: both bases are shown with their difference,
     and it is asked again, of what holds now, as a new revision."""
@@ -35,36 +37,32 @@ def test_a_proposal_whose_base_changed_is_asked_again(
 
 
 def test_a_notice_is_shown_where_somebody_wants_it(
-    sign_in: SignIn, running: Spawned, concord: CommandLine
+    sign_in: SignIn, running: System, concord: CommandLine
 ) -> None:
     """W5: what waits is counted in the title; a notice of the browser comes by switch alone."""
+    proposal(concord, "propose", "add", "Trams are quiet.", "--constitutive")
     page = sign_in(permissions=["notifications"])
     page.add_init_script(
         "window.noticed = []; window.Notification = class extends Notification {"
         " constructor(title, said) { super(title, said); noticed.push(said.body); } }"
     )
     page.reload()
-    view(page, running, "memories")
+    expect(page).to_have_title(re.compile(r"^\(\d+\) "), timeout=PATIENCE)
+    waiting = int(page.title().partition(")")[0].removeprefix("("))
 
-    waiting = _title_after(page, concord, "Trams are quiet.")
-    assert page.evaluate("noticed") == []
+    def one_more(text: str, now: int) -> list[str]:
+        proposal(concord, "propose", "add", text, "--constitutive")
+        expect(page).to_have_title(re.compile(rf"^\({now}\) "), timeout=PATIENCE)
+        noticed: list[str] = page.evaluate("noticed")
+        return noticed
+
+    assert one_more("Bells are loud.", waiting + 1) == []
     page.get_by_role("button", name="Notices").click()
     expect(page.get_by_role("button", name="Notices")).to_have_attribute("aria-pressed", "true")
-    more = _title_after(page, concord, "Ferries are slow.")
-    assert page.evaluate("noticed") == [f"{more} wait for a decision."]
+    said = [f"{waiting + 2} wait for a decision."]
+    assert one_more("Ferries are slow.", waiting + 2) == said
     page.get_by_role("button", name="Notices").click()
-    _title_after(page, concord, "Kites are light.")
-
-    assert more == waiting + 1
-    assert len(page.evaluate("noticed")) == 1
-
-
-def _title_after(page: Page, concord: CommandLine, text: str) -> int:
-    """How many wait, as the title says, once one more was proposed."""
-    before = page.title()
-    proposal(concord, "propose", "add", text, "--constitutive")
-    expect(page).not_to_have_title(before, timeout=12_000)
-    return int(page.title().partition(")")[0].removeprefix("("))
+    assert one_more("Kites are light.", waiting + 3) == said
 
 
 def test_a_page_that_nobody_uses_asks_less(sign_in: SignIn) -> None:
@@ -113,7 +111,7 @@ def test_a_system_that_was_away_is_found_again(tmp_path: Path, chromium: Browser
 
 
 def test_what_waits_is_dashed_and_what_is_confirmed_solid(
-    sign_in: SignIn, running: Spawned, concord: CommandLine
+    sign_in: SignIn, running: System, concord: CommandLine
 ) -> None:
     """W5 D5: the line between two memories, by the pixels of its row, and the table in words."""
     concord.done("add", "The pool is warm.", "--id", "pool-1")
