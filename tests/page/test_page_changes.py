@@ -36,9 +36,7 @@ def test_a_proposal_whose_base_changed_is_asked_again(
     expect(stale).to_have_count(0)
 
 
-def test_a_notice_is_shown_where_somebody_wants_it(
-    sign_in: SignIn, running: System, concord: CommandLine
-) -> None:
+def test_a_notice_is_shown_where_somebody_wants_it(sign_in: SignIn, concord: CommandLine) -> None:
     """W5: what waits is counted in the title; a notice of the browser comes by switch alone."""
     proposal(concord, "propose", "add", "Trams are quiet.", "--constitutive")
     page = sign_in(permissions=["notifications"])

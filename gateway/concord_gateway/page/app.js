@@ -50,7 +50,7 @@ function frame(content) {
             ? html`<a href=${href(name)} aria-current=${tab === name ? "page" : nothing}>${each.title}</a>` : nothing)}
         </nav>
         <span class="who">${own.principal} in ${own.space}</span>
-        <button class="small" @click=${theme} title="Light, dark, or as the system has it">Light or dark</button>
+        <button class="small" @click=${theme} aria-label="Light or dark" title="Light, dark, or as the system has it">Light</button>
         <button class="small" @click=${notices} aria-pressed=${noticesAreOn() ? "true" : "false"}>Notices</button>
         <button class="small" @click=${keys} aria-keyshortcuts="?">Keys</button>
         <button class="small" @click=${leave}>Sign out</button>

@@ -46,6 +46,7 @@ export async function draw(canvas, around, drawn, onNode) {
   const began = performance.now();
   const looked = centre === around ? shown?.getCamera().getState() : null;
   release();
+  const { Sigma } = /** @type {any} */ (globalThis);
   const { Drawing, Dashed } = programs();
   const colour = colours();
   try {
@@ -53,7 +54,7 @@ export async function draw(canvas, around, drawn, onNode) {
     shown = new Drawing(graphOf(around, drawn, colour, wide), canvas, {
       labelColor: { color: colour("ink") }, edgeLabelColor: { color: colour("quiet") },
       renderEdgeLabels: drawn.edges.length < 60, labelRenderedSizeThreshold: 4, stagePadding: 60, hideEdgesOnMove: drawn.edges.length > MANY,
-      defaultEdgeType: drawn.edges.length > MANY ? "line" : "arrow", edgeProgramClasses: { dashed: Dashed },
+      defaultEdgeType: drawn.edges.length > MANY ? "line" : "arrow", edgeProgramClasses: { dashed: Dashed, curved: Sigma.rendering.EdgeCurveProgram },
       defaultDrawNodeHover: hovered(colour),
     });
   } catch (error) {
@@ -109,7 +110,7 @@ function graphOf(around, { edges, conflicts }, colour, wide) {
   for (const [name, others] of near)
     graph.addNode(name, {
       ...places.get(name), label: name.slice(0, 60), color: colour(name === around ? "accent" : "quiet"),
-      size: name === around ? 9 : many ? Math.min(0.5 + Math.sqrt(others.length) / 2, 10) : 5,
+      size: name === around ? 9 : many ? Math.min(0.5 + Math.sqrt(others.length) / 2, 10) : near.size > 60 ? 3.5 : 5,
     });
   const states = stateOfSides(conflicts);
   const keyOf = (/** @type {string[]} */ pair) => pair.toSorted().join("\n");
@@ -118,7 +119,8 @@ function graphOf(around, { edges, conflicts }, colour, wide) {
     const key = keyOf(pairs[at]), isContradiction = edge.relation === "CONTRADICTS";
     const state = states.get(edge.id) ?? (isContradiction ? open.get(key)?.state : undefined);
     if (isContradiction) open.delete(key);
-    graph.addEdge(...pairs[at], { label: edge.relation, ...looks(edge, state, many, colour) });
+    const beside = many ? 0 : graph.edges(...pairs[at]).length; // a second edge would lie on the first
+    graph.addEdge(...pairs[at], { label: edge.relation, ...(beside && { type: "curved", curvature: 0.25 * beside }), ...looks(edge, state, many, colour) });
   });
   for (const { pair, state } of open.values()) {
     if (state === "CONFLICT_STATE_POTENTIAL") graph.addEdge(...pair, { type: "dashed", label: "Review conflict?", size: 3, color: colour("warn") });

@@ -126,7 +126,7 @@ function table(id, got, shown, more) {
   if (!isSomething(got)) return empty(id ? "No edge is there. Look one step further, or at what was replaced, too." : "No edge is there. Edges come with links and facts.");
   const end = (/** @type {any} */ each) => (each.kind === "ITEM_KIND_MEMORY" ? item(each.id) : html`<a href=${href("graph", nameOf(each))}><bdi>${nameOf(each)}</bdi></a>`);
   const confirmed = new Set(got.conflicts.filter(isConfirmed).map((/** @type {any} */ each) => each.id));
-  return html`<h2>${got.edges.length.toLocaleString()} edges${got.truncated ? ", cut at this number" : ""}</h2>
+  return html`<h2>${got.edges.length.toLocaleString()} ${got.edges.length === 1 ? "edge" : "edges"}${got.truncated ? ", cut at this number" : ""}</h2>
     <table class="folds"><thead><tr><th>From</th><th>Relation</th><th>To</th><th>Held</th><th>Kind</th><th>State</th></tr></thead><tbody>
     ${got.conflicts.filter((/** @type {any} */ each) => each.first.kind === "ITEM_KIND_MEMORY" && !isConfirmed(each)).map((/** @type {any} */ each) => html`<tr data-row><td data-name="From">${item(each.first.id)}</td><td class="quiet" data-name="Relation">may contradict</td>
       <td data-name="To">${item(each.second.id)}</td><td></td><td></td><td data-name="State">${conflictBadge(each.id, false)}</td></tr>`)}

@@ -5,7 +5,7 @@ import { mayCall, mayChange, own } from "../access.js";
 import { call, change } from "../calls.js";
 import { setKeys } from "../keys.js";
 import { bytes } from "../merkle.js";
-import { announce, ask, badge, choice, copies, difference, empty, html, item, nothing, refusal, time, word, words } from "../parts.js";
+import { announce, ask, badge, choice, copies, difference, empty, html, item, kindOf, nothing, refusal, time, word, words } from "../parts.js";
 import { base64url, consent, keyOf, keyProof, newKey, publicKey, rejection, revisionOf, signed } from "../signing.js";
 import { render } from "../vendor/lit-html/lit-html.js";
 import { href } from "../state.js";
@@ -166,7 +166,7 @@ function whole(proposal, said, shown, { changedFrom, stale, signer, act }) {
     ${stale.length ? outdated(stale, act) : nothing}
     ${parts.map(([name, title]) => framing[name] ? html`<h3>${title}</h3>${words(framing[name])}` : nothing)}
     <h2>What will change</h2>
-    ${said.affected.length === 0 ? html`<p class="quiet">No item that exists: something is added.</p>` : said.affected.map((/** @type {any} */ each) => html`<article class="card"><div class="meta">${item(each.id)} ${each.needs_consent ? badge("needs both", "warn") : nothing} ${each.pinned ? badge("depends on a consent", "warn") : nothing}</div>
+    ${said.affected.length === 0 ? html`<p class="quiet">No item that exists: something is added.</p>` : said.affected.map((/** @type {any} */ each) => html`<article class="card"><div class="meta">${item(each.id, kindOf(each.kind))} ${each.needs_consent ? badge("needs both", "warn") : nothing} ${each.pinned ? badge("depends on a consent", "warn") : nothing}</div>
       ${each.statement_after === undefined ? words(each.statement) : difference(each.statement ?? "", each.statement_after)}</article>`)}
     ${Number(said.cascaded_count) ? html`<p>It cascades to ${said.cascaded_count} other items.</p>` : nothing}
     <details class="bytes"><summary>The exact bytes that are signed (b): SHA-256 <span class="mono">${shown.digest}</span></summary><pre>${shown.text}</pre></details>
