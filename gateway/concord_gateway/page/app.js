@@ -101,6 +101,7 @@ async function show() {
     const drawn = module.open({ id, params, signal: here.signal, update });
     reload = () => drawn.load?.();
     update();
+    document.querySelector("nav.views [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }); // on a phone they lie in one row
     await drawn.load?.();
     update();
   } catch (error) {

@@ -53,7 +53,7 @@ export async function draw(canvas, around, drawn, onNode) {
     const wide = Math.min(Math.max(canvas.clientWidth / canvas.clientHeight, 0.5), 2.5);
     shown = new Drawing(graphOf(around, drawn, colour, wide), canvas, {
       labelColor: { color: colour("ink") }, edgeLabelColor: { color: colour("quiet") },
-      renderEdgeLabels: drawn.edges.length < 60, labelRenderedSizeThreshold: 4, stagePadding: 60, hideEdgesOnMove: drawn.edges.length > MANY,
+      renderEdgeLabels: drawn.edges.length < 60, labelRenderedSizeThreshold: 3, stagePadding: 60, hideEdgesOnMove: drawn.edges.length > MANY,
       defaultEdgeType: drawn.edges.length > MANY ? "line" : "arrow", edgeProgramClasses: { dashed: Dashed, curved: Sigma.rendering.EdgeCurveProgram },
       defaultDrawNodeHover: hovered(colour),
     });
@@ -120,7 +120,7 @@ function graphOf(around, { edges, conflicts }, colour, wide) {
     const state = states.get(edge.id) ?? (isContradiction ? open.get(key)?.state : undefined);
     if (isContradiction) open.delete(key);
     const beside = many ? 0 : graph.edges(...pairs[at]).length; // a second edge would lie on the first
-    graph.addEdge(...pairs[at], { label: edge.relation, ...(beside && { type: "curved", curvature: 0.25 * beside }), ...looks(edge, state, many, colour) });
+    graph.addEdge(...pairs[at], { label: edge.relation, ...(beside && { type: "curved", curvature: 0.6 * beside }), ...looks(edge, state, many, colour) });
   });
   for (const { pair, state } of open.values()) {
     if (state === "CONFLICT_STATE_POTENTIAL") graph.addEdge(...pair, { type: "dashed", label: "Review conflict?", size: 3, color: colour("warn") });

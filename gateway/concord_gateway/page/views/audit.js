@@ -109,7 +109,7 @@ function table(entries, proved, prove) {
       return html`<tr data-row><td class="num" data-name="Entry">${each.index ?? 0}</td><td class="short" data-name="When">${time(each.time)}</td>
         <td data-name="What">${word(each.action, "AUDIT_ACTION")} ${each.blocked ? badge("refused", "bad") : nothing}<div class="quiet">${each.reason}</div></td>
         <td data-name="Who">${word(each.actor, "PRINCIPAL_KIND")} <bdi>${each.principal}</bdi></td>
-        <td data-name="Item">${item(each.itemId, kindOf(JSON.parse(new TextDecoder().decode(bytes(each.leaf))).item?.kind))} ${each.proposalId ? html`<a href=${href("proposals", each.proposalId)}>its proposal</a>` : nothing}</td>
+        <td data-name=${each.itemId || each.proposalId ? "Item" : nothing}>${item(each.itemId, kindOf(JSON.parse(new TextDecoder().decode(bytes(each.leaf))).item?.kind))} ${each.proposalId ? html`<a href=${href("proposals", each.proposalId)}>its proposal</a>` : nothing}</td>
         <td data-name="Proof">${proof ? html`${badge(proof.good ? "holds" : "fails", proof.good ? "good" : "bad", proof.said)}` : html`<button class="small" data-key="prove" @click=${prove(each)}>Check</button>`}</td></tr>`;
     })}</tbody></table>`;
 }

@@ -116,7 +116,7 @@ function filters(id, whole, params) {
 
 /** @param {any[]} found */
 function nodes(found) {
-  if (found.length === 0) return empty(html`There is no node yet. Nodes come with edges and facts: <code>concord edge add Ada LIVES_IN Bremen</code>.`);
+  if (found.length === 0) return empty(html`There is no node yet. Nodes come with edges and facts: <code>concord link Ada LIVES_IN Bremen</code>.`);
   return html`<h2>Nodes</h2><table class="folds"><thead><tr><th>Name</th><th>Label</th><th>Since</th></tr></thead><tbody>
     ${found.map((each) => html`<tr data-row><td><a href=${href("graph", each.name)}><bdi>${each.name}</bdi></a></td><td data-name="Label"><bdi>${each.label}</bdi></td><td data-name="Since">${day(each.createTime)}</td></tr>`)}</tbody></table>`;
 }
