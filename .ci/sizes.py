@@ -284,6 +284,9 @@ RISES: list[tuple[str, int, str]] = [
     ("tests", 1580, "the bench of governance, with 50 questions; who owns an item"),
     ("protos/concord", 3, "what order results have beside what a person said"),
     ("tools", 5, "these five lines of the bench of governance"),
+    ("gateway/concord_gateway", 315, "whole spaces drawn, dashed lines, stale bases, fewer calls"),
+    ("tests", 440, "the page's bench, what changes while it is open, and at an address"),
+    ("tools", 3, "these three lines more"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
