@@ -192,7 +192,7 @@ lint: $(VENV)/dev.stamp types ##dev check style, imports, contracts and that gen
 TYPED := $(wildcard $(DISTRIBUTIONS:%=%/concord_*) $(TESTING)/concord_*)
 types: $(VENV)/dev.stamp ##dev check types, strictly
 	$(if $(TYPED),$(BIN)/mypy $(TYPED))
-	for folder in $(TESTED); do path=$$folder:$$folder/cases:$$folder/../examples:tests/contract/cases:tests/governed:requirements; \
+	for folder in $(TESTED); do path=$$folder:$$folder/cases:$$folder/../examples:tests/contract/cases:tests/e2e:tests/governed:requirements; \
 	  if grep -qs "^from tests\." $$folder/*.py; then path=tests/contract/cases; fi; \
 	  MYPYPATH=$$path $(BIN)/mypy $$folder || exit 1; done
 

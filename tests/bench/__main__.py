@@ -61,6 +61,13 @@ async def _on_qdrant(run: Run) -> AsyncIterator[Row]:
         yield row
 
 
+async def _page(run: Run) -> AsyncIterator[Row]:
+    from tests.bench import page  # needs Chromium, which others do without
+
+    async for row in page.bench(run):
+        yield row
+
+
 BENCHES: Mapping[str, Bench] = {
     "rpc": rpc.bench,
     "add": add.bench,
@@ -98,6 +105,7 @@ BENCHES: Mapping[str, Bench] = {
     "dissonance-candidates": dissonance_candidates.bench,
     "dissonance-cost": dissonance_cost.bench,
     "qdrant": _on_qdrant,
+    "page": _page,
     **values_in_time.BENCHES,
 }
 DATA_SETTING = "CONCORD_EVALUATION_DATA"

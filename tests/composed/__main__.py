@@ -19,13 +19,14 @@ from concord_testing.scraping import free_port
 from tests.composed import engine, images
 
 SUITES = (
-    "tests/e2e/test_governance_story.py",
+    "tests/page/test_page_story.py",
     "tests/e2e/test_client_through_gateway.py",
     "tests/e2e/test_mcp.py",
     "tests/e2e/test_one_key_starves_none.py",
     "tests/composed",
 )
 DEPLOY = images.ROOT / "deploy"
+PAGE = Path(__file__).parent / "page.yaml"
 PROJECT = "concord-test"
 
 
@@ -59,9 +60,9 @@ def _started(environ: Mapping[str, str], folder: Path) -> Iterator[Mapping[str, 
         "CONCORD_PORT": str(grpc),
         "CONCORD_HTTP_PORT": str(http),
     }
-    files = ["compose.yaml", *(["compose.test.yaml"] if instead else [])]
+    files = [DEPLOY / "compose.yaml", *([DEPLOY / "compose.test.yaml"] if instead else []), PAGE]
     compose = [*_program(environ, folder), "-p", PROJECT]
-    compose += [part for file in files for part in ("-f", str(DEPLOY / file))]
+    compose += [part for file in files for part in ("-f", str(file))]
     try:
         up = [*compose, "up", "-d", "--no-build", "--wait", "--wait-timeout", "300"]
         if subprocess.run(up, env=environ, check=False).returncode:

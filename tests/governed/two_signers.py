@@ -7,19 +7,31 @@ import pty
 import struct
 import subprocess
 import termios
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 from concord.governance.v1 import proposal_pb2
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import COMMAND, Spawned
+from concord_testing.up_process import COMMAND
 from google.protobuf.json_format import ParseDict
 
 PASSPHRASE = "correct horse battery"
 
 
-def environ_of(running: Spawned, home: Path) -> dict[str, str]:
+class Found(Protocol):
+    """A system that runs."""
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The variables by which a command finds it."""
+        ...
+
+
+def environ_of(running: Found, home: Path) -> dict[str, str]:
     """What a user's commands run with, keys and memory of the system being in `home`."""
-    return running.environ | {
+    return {
+        **running.environ,
         "XDG_CONFIG_HOME": str(home / "config"),
         "CONCORD_STATE": str(home / "state.json"),
         "CONCORD_PASSPHRASE": PASSPHRASE,

@@ -1,14 +1,27 @@
-"""A running system with something in it, and a real browser that is signed in to it."""
+"""A running system with something in it, and a real browser that is signed in to it.
 
+With CONCORD_SYSTEM naming the folder of its `credentials.json`, that is the system, in a new space.
+"""
+
+import asyncio
+import json
+import os
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
 from pathlib import Path
 
+import httpx
 import pytest
+from concord.governance.v1 import access_pb2
+from concord_client import AsyncClient, credentials
+from concord_client.credentials import Target
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import Spawned, spawned
-from page_views import SignIn
+from concord_testing.up_process import clean_environ, spawned
+from page_views import InSpace, SignIn, System
 from playwright.sync_api import Browser, Page, sync_playwright
+from running_system import fresh_spaces
 from two_signers import begun, environ_of
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
@@ -24,21 +37,48 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
-    """The whole system, embedded, as `concord up` starts it."""
-    with spawned(tmp_path_factory.mktemp("page") / "data") as system:
-        yield system
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    """The whole system, embedded, as `concord up` starts it; or the one that is named."""
+    folder = tmp_path_factory.mktemp("page")
+    if named := os.environ.get("CONCORD_SYSTEM"):
+        address = credentials.read(Path(named) / credentials.FILE_NAME).http_url
+        if httpx.get(f"{address}/page/app.js", trust_env=False).status_code != HTTPStatus.OK:
+            pytest.skip(f"The gateway at {address} has no page: GATEWAY_PAGE is off there.")
+        with ThreadPoolExecutor(1) as pool:  # the browser's loop runs in this thread
+            yield pool.submit(asyncio.run, _with_a_space(Path(named), folder)).result()
+        return
+    with spawned(folder / "data") as system:
+        yield System(system.http_url, system.environ)
+
+
+async def _with_a_space(named: Path, folder: Path) -> System:
+    """A system that runs already, and credentials for a new space of it."""
+    made = await fresh_spaces(named)
+    async with AsyncClient(Target(made.url, made.owner_keys["default"])) as owner:
+        space = (await owner.access.ListKeys(access_pb2.ListKeysRequest())).keys[0].space
+    known = {
+        "url": made.url,
+        "http_url": made.http_url,
+        "keys": {space: made.keys["default"]},
+        "owner_keys": {space: made.owner_keys["default"]},
+        "enrolment_secrets": {space: made.enrolment_secrets["default"]},
+    }
+    (folder / credentials.FILE_NAME).write_text(json.dumps(known))
+    return System(made.http_url, clean_environ() | {"CONCORD_DATA": str(folder)}, space)
 
 
 @pytest.fixture(scope="session")
-def concord(running: Spawned, tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+def concord(running: System, tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     """The command line of its owner, who has made and enrolled both keys."""
-    return begun(CommandLine(environ_of(running, tmp_path_factory.mktemp("home"))))
+    environ = environ_of(running, tmp_path_factory.mktemp("home"))
+    return begun(InSpace(environ, running.space))
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """One browser process."""
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"There is no Chromium, {CHROMIUM}: deploy/apt-test.txt names it.")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
         yield browser

@@ -2,8 +2,7 @@
 
 import pytest
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import Spawned
-from page_views import SignIn, view
+from page_views import SignIn, System, view
 from playwright.sync_api import expect
 
 
@@ -28,7 +27,7 @@ def test_keys_alone_will_do(sign_in: SignIn, concord: CommandLine) -> None:
     expect(page.locator("article[data-row]").first).to_contain_text("Keyboards are enough.")
 
 
-def test_signing_out_ends_it(sign_in: SignIn, running: Spawned) -> None:
+def test_signing_out_ends_it(sign_in: SignIn, running: System) -> None:
     """W5 W7: the form to sign in is back, and the address opens nothing any more."""
     page = sign_in()
 
@@ -41,7 +40,7 @@ def test_signing_out_ends_it(sign_in: SignIn, running: Spawned) -> None:
 
 
 def test_two_tabs_have_a_session_each(
-    sign_in: SignIn, running: Spawned, concord: CommandLine
+    sign_in: SignIn, running: System, concord: CommandLine
 ) -> None:
     """W5 W7: signing in and out in a second tab of the same browser leaves the first one alone."""
     first = sign_in()
@@ -56,7 +55,7 @@ def test_two_tabs_have_a_session_each(
     expect(first.get_by_role("button", name="Add a memory")).to_be_visible()
 
 
-def test_a_revoked_key_ends_it(sign_in: SignIn, running: Spawned, concord: CommandLine) -> None:
+def test_a_revoked_key_ends_it(sign_in: SignIn, running: System, concord: CommandLine) -> None:
     """W7: within five seconds of the revocation the page asks to sign in."""
     made = concord.done(
         "key", "create", "--principal", "guest", "--kind", "human", "--scopes", "read"
@@ -84,7 +83,7 @@ def test_a_revoked_key_ends_it(sign_in: SignIn, running: Spawned, concord: Comma
     pytest.fail("The page still shows the space.")
 
 
-def test_a_lost_connection_comes_back(sign_in: SignIn, running: Spawned) -> None:
+def test_a_lost_connection_comes_back(sign_in: SignIn, running: System) -> None:
     """W5: the page says that the gateway does not answer; once it does, the next read works."""
     page = sign_in()
 
@@ -97,7 +96,7 @@ def test_a_lost_connection_comes_back(sign_in: SignIn, running: Spawned) -> None
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_the_past_is_never_forgotten_silently(sign_in: SignIn, running: Spawned) -> None:
+def test_the_past_is_never_forgotten_silently(sign_in: SignIn, running: System) -> None:
     """W5: the chosen time stays over views, is named in each, and nothing can be changed there."""
     page = sign_in()
 
@@ -105,6 +104,12 @@ def test_the_past_is_never_forgotten_silently(sign_in: SignIn, running: Spawned)
     for name in ("Conflicts", "Memories", "Graph"):
         page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
         expect(page.get_by_text("You look at a past")).to_be_visible()
+    for name in ("Proposals", "Claims", "System"):
+        page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_text("This view has no past")).to_be_visible()
+    page.get_by_role("navigation").get_by_role("link", name="Audit", exact=True).click()
+    expect(page.get_by_text("it ends here at what was known then")).to_be_visible()
+    expect(page.get_by_text("No entry passes these filters.")).to_be_visible()
     page.get_by_role("navigation").get_by_role("link", name="Memories", exact=True).click()
     expect(page.get_by_text("No memory passes these filters.")).to_be_visible()
     assert page.get_by_role("button", name="Add a memory").count() == 0

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import Spawned
-from page_views import SignIn, view
+from page_views import SignIn, System, view
+from playwright.sync_api import expect
 
 AXE = Path(__file__).parent / "node_modules/axe-core/axe.min.js"
 SCREENS = (("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390))
 VIEWS = (
     *("today", "memories", "memories?q=office", "memory/long", "graph", "graph/Ada", "conflicts"),
+    *("graph?whole=1", "graph/memory:long"),
     *("claims", "proposals", "audit", "system", "syntheses", "nowhere"),
 )
 
@@ -30,7 +31,7 @@ def filled(concord: CommandLine) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "width"), SCREENS)
-def test_nothing_sticks_out(scheme: str, width: int, sign_in: SignIn, running: Spawned) -> None:
+def test_nothing_sticks_out(scheme: str, width: int, sign_in: SignIn, running: System) -> None:
     """W5: in light and dark, on a desk and on a phone, with long words and right-to-left text."""
     page = sign_in(color_scheme=scheme, viewport={"width": width, "height": 900})
 
@@ -46,7 +47,7 @@ def test_nothing_sticks_out(scheme: str, width: int, sign_in: SignIn, running: S
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core comes with npm, which is missing here")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(scheme: str, sign_in: SignIn, running: Spawned) -> None:
+def test_axe_finds_nothing_serious(scheme: str, sign_in: SignIn, running: System) -> None:
     """W5: no serious or critical finding on any view."""
     page = sign_in(color_scheme=scheme, bypass_csp=True)
     page.add_init_script("window.trustedTypes?.createPolicy('default', {createScript: s => s})")
@@ -67,7 +68,7 @@ def test_axe_finds_nothing_serious(scheme: str, sign_in: SignIn, running: Spawne
     assert found == {}
 
 
-def test_without_webgl_the_table_stands(sign_in: SignIn, running: Spawned) -> None:
+def test_without_webgl_the_table_stands(sign_in: SignIn, running: System) -> None:
     """W5: the graph says so, and its table has the same edges."""
     page = sign_in()
     page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")
@@ -77,3 +78,19 @@ def test_without_webgl_the_table_stands(sign_in: SignIn, running: Spawned) -> No
 
     page.get_by_text("This browser has no WebGL.").wait_for()
     assert page.locator("tr[data-row]").count() >= 2
+
+
+def test_a_whole_space_is_drawn(sign_in: SignIn, running: System, concord: CommandLine) -> None:
+    """W5: its edges in the drawing and in the table; what changes is said, and read when asked."""
+    page = sign_in()
+    view(page, running, "graph")
+    page.get_by_role("link", name="Draw the whole space").click()
+    page.get_by_role("heading", name="Graph of the whole space").wait_for()
+    page.wait_for_function("() => performance.getEntriesByName('drawn').length")
+    before = page.get_by_role("row").count()
+
+    concord.done("link", "Ada", "OWNS", "a boat")
+    page.get_by_role("button", name="Read it again").click(timeout=30_000)
+    expect(page.get_by_role("row")).to_have_count(before + 1, timeout=30_000)
+
+    assert page.locator(".canvas canvas").count() > 2

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import Spawned
-from page_views import SignIn, view
+from page_views import SignIn, System, view
 from playwright.sync_api import Page, Route, expect
 from two_signers import proposal
 
@@ -33,7 +32,7 @@ def flipped(text: str) -> str:
     return base64.b64encode(data).decode()
 
 
-def test_a_proof_that_leads_elsewhere_fails(sign_in: SignIn, running: Spawned) -> None:
+def test_a_proof_that_leads_elsewhere_fails(sign_in: SignIn, running: System) -> None:
     """W5 A2: one bit of one hash of an inclusion proof."""
     page = sign_in()
 
@@ -49,7 +48,7 @@ def test_a_proof_that_leads_elsewhere_fails(sign_in: SignIn, running: Spawned) -
 
 
 def test_a_checkpoint_that_the_log_did_not_sign_is_not_believed(
-    sign_in: SignIn, running: Spawned
+    sign_in: SignIn, running: System
 ) -> None:
     """W5 A2: a larger tree under the same signature."""
     page = sign_in()
@@ -65,7 +64,7 @@ def test_a_checkpoint_that_the_log_did_not_sign_is_not_believed(
 
 
 def test_a_log_that_does_not_continue_is_noticed(
-    sign_in: SignIn, running: Spawned, concord: CommandLine
+    sign_in: SignIn, running: System, concord: CommandLine
 ) -> None:
     """W5 A2: against the checkpoint that this browser saw last."""
     page = sign_in()
@@ -84,7 +83,7 @@ def test_a_log_that_does_not_continue_is_noticed(
 
 
 def test_other_bytes_than_the_digest_names_are_not_shown(
-    sign_in: SignIn, running: Spawned, concord: CommandLine
+    sign_in: SignIn, running: System, concord: CommandLine
 ) -> None:
     """W5 V3: a proposal whose bytes were changed on the way is neither shown nor signed."""
     made = proposal(concord, "propose", "add", "I am patient.", "--constitutive")

@@ -4,14 +4,13 @@ import re
 
 import pytest
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import Spawned
-from page_views import SignIn, view
+from page_views import SignIn, System, view
 from playwright.sync_api import Page, expect
 from two_signers import approved, proposal
 
 
 @pytest.mark.slow
-def test_the_story(sign_in: SignIn, running: Spawned, concord: CommandLine) -> None:
+def test_the_story(sign_in: SignIn, running: System, concord: CommandLine) -> None:
     """W5 V3: add, supersede, search, a conflict settled, a proposal that the agent signs at its
     command line and the person in the browser, executed, its audit proof checked, undone."""
     page = sign_in()
@@ -35,7 +34,7 @@ def test_the_story(sign_in: SignIn, running: Spawned, concord: CommandLine) -> N
     _undo(page, running, concord, number)
 
 
-def _add(page: Page, running: Spawned, text: str) -> None:
+def _add(page: Page, running: System, text: str) -> None:
     view(page, running, "memories?add=1")
     page.get_by_label("What is to be remembered").fill(text)
     page.get_by_role("button", name="Remember").click()
@@ -43,7 +42,7 @@ def _add(page: Page, running: Spawned, text: str) -> None:
     expect(page.locator("article[data-row]").first).to_contain_text(text)
 
 
-def _settle_a_conflict(page: Page, running: Spawned, concord: CommandLine) -> None:
+def _settle_a_conflict(page: Page, running: System, concord: CommandLine) -> None:
     concord.done("add", "The gate closes at eight.", "--id", "gate-8", "--fact", "gate|CLOSES_AT|8")
     concord.done("add", "The gate closes at nine.", "--id", "gate-9")
     concord.done("link", "memory:gate-8", "CONTRADICTS", "memory:gate-9")
@@ -61,7 +60,7 @@ def _settle_a_conflict(page: Page, running: Spawned, concord: CommandLine) -> No
     page.get_by_text("Kept as an exception.").wait_for()
 
 
-def _sign_in_the_browser(page: Page, running: Spawned, concord: CommandLine) -> int:
+def _sign_in_the_browser(page: Page, running: System, concord: CommandLine) -> int:
     """Makes the browser the person's signer, then decides about a change with its key."""
     made = proposal(concord, "propose", "add", "I say when I am not sure.", "--constitutive")
     view(page, running, f"proposals/{made.id}")
@@ -72,8 +71,10 @@ def _sign_in_the_browser(page: Page, running: Spawned, concord: CommandLine) -> 
     approved(concord, key, "agent")
     approved(concord, key, "human")
 
-    approved(concord, made.number, "agent")
     view(page, running, f"proposals/{made.id}")
+    _revised_behind_its_back(page, made.id)
+    approved(concord, made.number, "agent")
+    view(page, running, f"proposals/{made.number}")
     expect(page.get_by_role("button", name="Approve")).to_be_visible()
     page.keyboard.press("b")
     shown = page.locator("details.bytes pre")
@@ -88,7 +89,32 @@ def _sign_in_the_browser(page: Page, running: Spawned, concord: CommandLine) -> 
     return made.number
 
 
-def _undo(page: Page, running: Spawned, concord: CommandLine, number: int) -> None:
+def _revised_behind_its_back(page: Page, proposal_id: str) -> None:
+    """Nothing is signed but what was shown: here the page does not hear of the revision before."""
+    page.route("**/GetBriefing", lambda route: route.abort())
+    page.route("**/ListOperations", lambda route: route.abort())
+    page.evaluate(REVISE, proposal_id)
+    page.get_by_role("button", name="Approve").click()
+    page.get_by_text("It changed while it was open. Read the difference first.").wait_for()
+    expect(page.get_by_role("alert")).to_contain_text("The difference of the two bytes")
+    expect(page.locator(".meta").first).to_contain_text("revision 2")
+    expect(page.get_by_role("heading", name="Consents")).to_have_count(0)
+    page.unroute("**/GetBriefing")
+    page.unroute("**/ListOperations")
+
+
+REVISE = """async (id) => {
+  const { call, change } = await import("/page/calls.js");
+  const { proposal } = await call("governance.ProposalService/GetProposal", { id });
+  const { action } = JSON.parse(new TextDecoder().decode(
+    Uint8Array.from(atob(proposal.canonical), (each) => each.charCodeAt(0))));
+  action.add_memory.request_id = crypto.randomUUID();
+  await change("governance.ProposalService/ReviseProposal",
+    { proposalId: id, revision: proposal.revision, action, note: "Worded anew." });
+}"""
+
+
+def _undo(page: Page, running: System, concord: CommandLine, number: int) -> None:
     view(page, running, "proposals?status=EXECUTED")
     page.get_by_role("link", name=re.compile(f"^{number} ")).click()
     page.get_by_role("button", name="Propose its undo").click()

@@ -4,8 +4,7 @@ import json
 
 import pytest
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import Spawned
-from page_views import SignIn, view
+from page_views import SignIn, System, view
 from playwright.sync_api import Page
 
 HOSTILE = (
@@ -38,7 +37,7 @@ def hostile(concord: CommandLine) -> None:
 
 
 @pytest.mark.parametrize("name", [*VIEWS, f"graph/{HOSTILE[0]}"])
-def test_stored_text_is_text(name: str, sign_in: SignIn, running: Spawned) -> None:
+def test_stored_text_is_text(name: str, sign_in: SignIn, running: System) -> None:
     """W5 W6: no element, script or address comes from what is stored, in any view."""
     page = sign_in()
 

@@ -9,20 +9,22 @@ import { announce, empty, html, nothing, refusal } from "./parts.js";
 import { codeOfAddress, secret, signIn, signOut } from "./session.js";
 import { go, href, inThePast, place } from "./state.js";
 
+const NO_PAST = "This view has no past: it shows what stands now.";
+
 /** Views by name. `open` gets the place and returns what is shown; it calls `update` when that
- * changed, and stops at the signal's abort.
- * @type {Record<string, {title: string, tab?: boolean, file: string}>} */
+ * changed, and stops at the signal's abort. `past`: what it shows of a past, if anything.
+ * @type {Record<string, {title: string, tab?: boolean, file: string, past?: string}>} */
 const VIEWS = {
-  today: { title: "Today", tab: true, file: "./views/today.js" },
+  today: { title: "Today", tab: true, file: "./views/today.js", past: NO_PAST },
   memories: { title: "Memories", tab: true, file: "./views/memories.js" },
   memory: { title: "Memory", file: "./views/memory.js" },
   graph: { title: "Graph", tab: true, file: "./views/graph.js" },
   conflicts: { title: "Conflicts", tab: true, file: "./views/conflicts.js" },
-  claims: { title: "Claims", tab: true, file: "./views/claims.js" },
-  proposals: { title: "Proposals", tab: true, file: "./views/proposals.js" },
-  audit: { title: "Audit", tab: true, file: "./views/audit.js" },
-  syntheses: { title: "Syntheses", tab: true, file: "./views/syntheses.js" },
-  system: { title: "System", tab: true, file: "./views/system.js" },
+  claims: { title: "Claims", tab: true, file: "./views/claims.js", past: NO_PAST },
+  proposals: { title: "Proposals", tab: true, file: "./views/proposals.js", past: NO_PAST },
+  audit: { title: "Audit", tab: true, file: "./views/audit.js", past: "The log of what was decided has one time: it ends here at what was known then." },
+  syntheses: { title: "Syntheses", tab: true, file: "./views/syntheses.js", past: NO_PAST },
+  system: { title: "System", tab: true, file: "./views/system.js", past: NO_PAST },
 };
 
 const root = /** @type {HTMLElement} */ (document.querySelector("#app"));
@@ -30,6 +32,8 @@ const root = /** @type {HTMLElement} */ (document.querySelector("#app"));
 let signInRefusal = null;
 /** Reads again what the view shows. */
 let reload = () => {};
+/** Draws the frame again, with what the view shows. */
+let redraw = () => {};
 /** @type {AbortController} */
 let leaving = new AbortController();
 
@@ -46,7 +50,7 @@ function frame(content) {
             ? html`<a href=${href(name)} aria-current=${tab === name ? "page" : nothing}>${each.title}</a>` : nothing)}
         </nav>
         <span class="who">${own.principal} in ${own.space}</span>
-        <button class="small" @click=${theme} title="Light, dark, or as the system has it">Light or dark</button>
+        <button class="small" @click=${theme} aria-label="Light or dark" title="Light, dark, or as the system has it">Light</button>
         <button class="small" @click=${notices} aria-pressed=${noticesAreOn() ? "true" : "false"}>Notices</button>
         <button class="small" @click=${keys} aria-keyshortcuts="?">Keys</button>
         <button class="small" @click=${leave}>Sign out</button>
@@ -60,7 +64,7 @@ function frame(content) {
 
 /** The two times that every view reads at. */
 function times() {
-  const { params } = place();
+  const { params, view } = place();
   const set = (/** @type {string} */ name) => (/** @type {Event} */ event) =>
     go({ [name]: /** @type {HTMLInputElement} */ (event.target).value });
   return html`<details class="times ${inThePast() ? "set" : ""}" ?open=${inThePast()}>
@@ -70,6 +74,7 @@ function times() {
       <label>as known on <input type="datetime-local" .value=${params.get("known") ?? ""} @change=${set("known")}></label>
       ${inThePast() ? html`<button class="small" @click=${() => go({ held: "", known: "" })}>Back to now</button>` : nothing}
     </div>
+    ${inThePast() && VIEWS[view]?.past ? html`<p>${VIEWS[view].past}</p>` : nothing}
   </details>`;
 }
 
@@ -92,12 +97,15 @@ async function show() {
     const update = () => {
       if (!here.signal.aborted) frame(drawn.draw());
     };
+    redraw = update;
     const drawn = module.open({ id, params, signal: here.signal, update });
     reload = () => drawn.load?.();
     update();
+    document.querySelector("nav.views [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }); // on a phone they lie in one row
     await drawn.load?.();
     update();
   } catch (error) {
+    [reload, redraw] = [show, () => frame(refusal(error))];
     if (!here.signal.aborted) frame(refusal(error));
   }
 }
@@ -157,7 +165,9 @@ function keepTheme(chosen) {
 }
 
 async function notices() {
-  announce((await switchNotices()) ? "This browser says when more waits." : "No notices.");
+  const on = await switchNotices();
+  redraw();
+  announce(on ? "This browser says when more waits." : "No notices.");
 }
 
 function keys() {

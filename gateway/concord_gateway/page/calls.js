@@ -84,11 +84,12 @@ export async function stream(method, request, onMessage, signal) {
 }
 
 /** The items of all pages of a list, up to `most`.
- * @param {string} method @param {object} request @param {string} field @param {number} most */
-export async function all(method, request, field, most) {
+ * @param {string} method @param {object} request @param {string} field @param {number} most
+ * @param {AbortSignal} [signal] */
+export async function all(method, request, field, most, signal) {
   const items = [];
   for (let pageToken = ""; items.length < most;) {
-    const reply = await call(method, { ...request, pageSize: Math.min(200, most - items.length), pageToken });
+    const reply = await call(method, { ...request, pageSize: Math.min(200, most - items.length), pageToken }, signal);
     items.push(...(reply[field] ?? []));
     pageToken = reply.nextPageToken ?? "";
     if (!pageToken) break;

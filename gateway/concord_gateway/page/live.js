@@ -4,25 +4,44 @@ import { mayCall } from "./access.js";
 import { call } from "./calls.js";
 import { secret } from "./session.js";
 
-const EVERY = 4_000;
+/** Seconds between two looks: while somebody uses the page, once nobody has for a while, and while it
+ * is hidden, where only a notice could come of it. */
+const EVERY = { used: 4, idle: 20, hidden: 60 };
+const IDLE_AFTER = 120;
 const NOTICE = "concord-notice";
 
 let last = "";
+let reachable = true;
 let waiting = 0;
+let used = Date.now();
+let looked = 0;
 /** @returns {number} how many proposals, reviews and conflicts wait */
 export const waits = () => waiting;
 
-/** Asks every few seconds, while the page is seen, whether something changed.
+/** Asks now and then whether something changed, and after a lost connection, whether it is back.
  * @param {() => void} changed what to do then */
 export function follow(changed) {
   const look = async () => {
-    if (document.hidden || !secret()) return;
-    const state = await stateNow().catch(() => last); // the view that is shown says what is wrong
-    if (last && state !== last) changed();
-    last = state;
+    if (!secret() || (document.hidden && !noticesAreOn())) return;
+    looked = Date.now();
+    const [was, state] = [reachable, await stateNow().catch(() => null)]; // the view that is shown says what is wrong
+    reachable = state !== null;
+    if (!document.hidden && reachable && ((last && state !== last) || !was)) changed();
+    last = state ?? last;
   };
-  setInterval(look, EVERY);
-  document.addEventListener("visibilitychange", look);
+  const lookNow = () => Date.now() - looked > 1000 * EVERY.used && look();
+  setInterval(() => Date.now() - looked >= 1000 * pause() && look(), 1000);
+  document.addEventListener("visibilitychange", lookNow);
+  for (const each of ["pointerdown", "keydown", "wheel"])
+    addEventListener(each, () => {
+      used = Date.now();
+      lookNow();
+    }, { passive: true });
+}
+
+function pause() {
+  if (document.hidden) return EVERY.hidden;
+  return reachable && Date.now() - used > 1000 * IDLE_AFTER ? EVERY.idle : EVERY.used;
 }
 
 /** A text that differs once anything changed. */

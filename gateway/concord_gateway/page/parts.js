@@ -46,6 +46,10 @@ export function words(text, whole = false) {
 
 const VIEW_OF = /** @type {Record<string, string>} */ ({ ITEM_KIND_MEMORY: "memory", ITEM_KIND_CONFLICT: "conflicts" });
 
+const KINDS = ["", "NODE", "EDGE", "MEMORY", "GHOST", "EPISODE", "WORKING_MEMORY", "RELATION", "CONFLICT", "CLAIM"];
+/** The name of a kind of item that signed bytes name by its number. @param {number} kind */
+export const kindOf = (kind) => `ITEM_KIND_${KINDS[kind] ?? ""}`;
+
 /** An item's id, as a link where a view shows it. @param {string | undefined} id @param {string} [kind] */
 export function item(id, kind = "ITEM_KIND_MEMORY") {
   if (!id) return nothing;

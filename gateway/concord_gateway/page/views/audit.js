@@ -4,8 +4,8 @@ import { own } from "../access.js";
 import { call } from "../calls.js";
 import { setKeys, press } from "../keys.js";
 import { bytes, checkpoint, consistent, included } from "../merkle.js";
-import { badge, choice, empty, html, item, nothing, refusal, time, word } from "../parts.js";
-import { go, href } from "../state.js";
+import { badge, choice, empty, html, item, kindOf, nothing, refusal, time, word } from "../parts.js";
+import { asOf, go, href } from "../state.js";
 
 const ACTIONS = ["SMF_PROPOSE", "SMF_APPROVE", "SMF_REJECT", "SMF_EXECUTE", "SMF_UNDO", "SMF_FAIL", "DELETE_ATTEMPT", "WRITE_ATTEMPT", "FRAMING_VIOLATION", "SAFEGUARD_VIOLATION", "CONSENT_REFUSED", "KEY_CREATE", "KEY_REVOKE"];
 const ACTORS = ["AGENT", "HUMAN", "SYSTEM"];
@@ -27,6 +27,7 @@ export function open({ params, signal, update }) {
         pageSize: 50, pageToken, itemId: params.get("item") ?? "",
         ...(params.get("action") && { actions: [`AUDIT_ACTION_${params.get("action")}`] }),
         ...(params.get("actor") && { actor: `PRINCIPAL_KIND_${params.get("actor")}` }),
+        ...(asOf().asOf?.recordTime && { until: asOf().asOf?.recordTime }),
         ...(params.get("since") && { since: new Date(String(params.get("since"))).toISOString() }),
       }, signal);
       got = pageToken ? { ...next, entries: [...got.entries, ...(next.entries ?? [])] } : next;
@@ -108,7 +109,7 @@ function table(entries, proved, prove) {
       return html`<tr data-row><td class="num" data-name="Entry">${each.index ?? 0}</td><td class="short" data-name="When">${time(each.time)}</td>
         <td data-name="What">${word(each.action, "AUDIT_ACTION")} ${each.blocked ? badge("refused", "bad") : nothing}<div class="quiet">${each.reason}</div></td>
         <td data-name="Who">${word(each.actor, "PRINCIPAL_KIND")} <bdi>${each.principal}</bdi></td>
-        <td data-name="Item">${item(each.itemId)} ${each.proposalId ? html`<a href=${href("proposals", each.proposalId)}>its proposal</a>` : nothing}</td>
+        <td data-name=${each.itemId || each.proposalId ? "Item" : nothing}>${item(each.itemId, kindOf(JSON.parse(new TextDecoder().decode(bytes(each.leaf))).item?.kind))} ${each.proposalId ? html`<a href=${href("proposals", each.proposalId)}>its proposal</a>` : nothing}</td>
         <td data-name="Proof">${proof ? html`${badge(proof.good ? "holds" : "fails", proof.good ? "good" : "bad", proof.said)}` : html`<button class="small" data-key="prove" @click=${prove(each)}>Check</button>`}</td></tr>`;
     })}</tbody></table>`;
 }

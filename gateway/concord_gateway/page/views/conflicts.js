@@ -5,10 +5,12 @@ import { call, change } from "../calls.js";
 import { press, setKeys } from "../keys.js";
 import { announce, ask, badge, choice, copies, day, difference, empty, html, item, nothing, quoted, refusal, time, word, words } from "../parts.js";
 import { render } from "../vendor/lit-html/lit-html.js";
-import { asOf, go, href } from "../state.js";
+import { asOf, go, href, inThePast } from "../state.js";
 
 const STATES = ["POTENTIAL", "CONFIRMED", "EXCEPTION", "RESOLVED", "DISMISSED"];
 const CLASSES = ["EVOLUTION", "CONTRADICTION", "NUANCE"];
+/** It knows of proposals that wait, and graph of the past. */
+const LIST = "dissonance.DissonanceService/ListConflicts";
 const REVIEW = "dissonance.DissonanceService/ReviewConflict";
 const RESOLVE = "dissonance.DissonanceService/ResolveDissonance";
 
@@ -26,7 +28,7 @@ export function open({ id, params, signal, update }) {
         const { conflict } = await call("graph.ConflictService/GetConflict", { id, ...asOf() }, signal);
         got = { conflicts: conflict ? [conflict] : [] };
       } else {
-        const next = await call("dissonance.DissonanceService/ListConflicts", {
+        const next = await call(inThePast() ? "graph.ConflictService/ListConflicts" : LIST, { ...asOf(),
           states: states.map((each) => `CONFLICT_STATE_${each}`), pageSize: 50, pageToken,
           ...(params.get("class") && { classes: [`CONFLICT_CLASS_${params.get("class")}`] }),
         }, signal);
@@ -66,7 +68,7 @@ export function open({ id, params, signal, update }) {
     draw: () => html`<h1>Conflicts</h1>
       ${id ? html`<p><a href=${href("conflicts")}>All conflicts</a></p>` : filters(params)}
       ${refusal(failed)}
-      ${!got ? html`<p class="quiet">Loading…</p>` : shown(got.conflicts ?? [], actions)}
+      ${!got ? html`<p class="quiet">Loading…</p>` : shown(got.conflicts ?? [], got.proposals ?? {}, actions)}
       ${got?.nextPageToken ? html`<button @click=${() => load(got.nextPageToken)}>More</button>` : nothing}`,
   };
 }
@@ -108,12 +110,12 @@ function filters(params) {
   return html`<div class="row">${choice(params, "state", "State", STATES, "open")} ${choice(params, "class", "Class", CLASSES, "any")}</div>`;
 }
 
-/** @param {any[]} conflicts @param {ReturnType<typeof actionsOf>} actions */
-function shown(conflicts, actions) {
+/** @param {any[]} conflicts @param {Record<string, string>} proposals @param {ReturnType<typeof actionsOf>} actions */
+function shown(conflicts, proposals, actions) {
   if (conflicts.length === 0) return empty(html`Nothing disagrees here. <code>concord check</code> looks at the whole space.`);
   const groups = Map.groupBy(conflicts, (each) => each.groupId || each.rule || word(each.judge, "JUDGE"));
   return [...groups].map(([name, group]) => html`${group.length > 1 ? html`<h2>${group.length} by <bdi>${group[0].rule || name}</bdi> ${together(group)}</h2>` : nothing}
-    ${group.map((each) => card(each, actions))}`);
+    ${group.map((each) => card(each, proposals[each.id], actions))}`);
 }
 
 /** @param {any[]} group found by one rule */
@@ -130,15 +132,17 @@ function together(group) {
   return html`<button class="small" @click=${dismiss}>Dismiss all…</button>`;
 }
 
-/** @param {any} conflict @param {ReturnType<typeof actionsOf>} actions */
-function card(conflict, actions) {
+/** @param {any} conflict @param {string | undefined} proposal the number of the one that waits because of it
+ * @param {ReturnType<typeof actionsOf>} actions */
+function card(conflict, proposal, actions) {
   const { first, second } = conflict;
   const potential = conflict.state === "CONFLICT_STATE_POTENTIAL";
   const settled = !potential && conflict.state !== "CONFLICT_STATE_CONFIRMED";
   return html`<article class="card" data-row>
     <div class="meta"><a href=${href("conflicts", conflict.id)}>${badge(potential ? "Review conflict?" : word(conflict.state, "CONFLICT_STATE"), potential ? "dashed" : "warn")}</a>
       <strong>${word(conflict.conflictClass, "CONFLICT_CLASS")}</strong> <span>${word(conflict.severity, "CONFLICT_SEVERITY")}</span>
-      <span>by ${word(conflict.judge, "JUDGE")} <bdi>${conflict.rule || conflict.author}</bdi>${conflict.confidence ? `, ${Number(conflict.confidence).toFixed(2)}` : ""}</span> <span>${time(conflict.createTime)}</span></div>
+      <span>by ${word(conflict.judge, "JUDGE")} <bdi>${conflict.rule || conflict.author}</bdi>${conflict.confidence ? `, ${Number(conflict.confidence).toFixed(2)}` : ""}</span> <span>${time(conflict.createTime)}</span>
+      ${proposal ? html`<a href=${href("proposals", proposal)}>proposal ${proposal} waits</a>` : nothing}</div>
     <div class="sides">${side(first, conflict)} ${side(second, conflict)}</div>
     ${first.statement && second.statement ? html`<details><summary>The difference</summary>${difference(first.statement, second.statement)}</details>` : nothing}
     ${conflict.context ? html`<p>In context: <q>${conflict.context}</q>${conflict.reviewedBy ? html`, by <bdi>${conflict.reviewedBy}</bdi>` : nothing}</p>` : nothing}

@@ -9,6 +9,7 @@ import { claimBadges } from "./claims.js";
 
 const KINDS = ["FACT", "PLAN", "JOURNAL", "INSIGHT", "OBSERVATION", "REFLECTION", "TURN"];
 const ORIGINS = ["HUMAN", "AGENT", "TOOL", "IMPORT"];
+const FILTERS = ["kind", "origin", "session", "held", "known"];
 const PAGE = 25;
 
 /** @param {import("./view.js").Opened} opened */
@@ -58,7 +59,7 @@ export function open({ params, signal, update }) {
       ${filters(params, query, history)}
       ${mayChange("graph.MemoryService/AddMemory") ? adding(params, add, addFailed) : nothing}
       ${refusal(failed)}
-      ${got ? results(got, query) : html`<p class="quiet">Loading…</p>`}
+      ${got ? results(got, query, FILTERS.some((each) => params.has(each))) : html`<p class="quiet">Loading…</p>`}
       ${got?.nextPageToken ? html`<button @click=${() => load(got.nextPageToken)}>More</button>` : nothing}`,
   };
 }
@@ -120,12 +121,13 @@ function adding(params, add, failed) {
   </form>`;
 }
 
-/** @param {any} got @param {string} query */
-function results(got, query) {
+/** @param {any} got @param {string} query @param {boolean} isFiltered */
+function results(got, query, isFiltered) {
   if (got.results === undefined || got.results.length === 0)
     return empty(query
       ? html`Nothing is found. Try other words, or look <a href=${href("memories", "", { q: query, all: "1" })}>at what was replaced, too</a>.`
-      : html`No memory passes these filters. <a href=${href("memories")}>Take them off</a>.`);
+      : isFiltered ? html`No memory passes these filters. <a href=${href("memories")}>Take them off</a>.`
+      : html`Nothing is stored here yet. <a href=${href("memories", "", { add: "1" })}>Add a memory</a>, or run <code>concord import</code> with your notes or chats.`);
   return html`${got.isSearch ? summary(got, query) : nothing} ${got.results.map(result)}`;
 }
 

@@ -40,7 +40,7 @@ export function open({ id, signal, update }) {
     await Promise.all([
       get("versions", () => all("graph.MemoryService/GetMemoryHistory", { id, ...asOf() }, "versions", 200)),
       get("lineage", () => call("graph.LineageService/GetLineage", { id, ...asOf() }, signal)),
-      get("conflicts", () => call("dissonance.DissonanceService/ListConflicts", { itemIds: [id], pageSize: 50 }, signal)),
+      get("conflicts", () => call("graph.ConflictService/ListConflicts", { itemIds: [id], pageSize: 50, ...asOf() }, signal)),
       mayCall("graph.RecallService/ListRecalls")
         ? get("recalls", () => call("graph.RecallService/ListRecalls", { memoryId: id, pageSize: 20 }, signal)) : null,
     ]);
@@ -112,7 +112,7 @@ function whole(memory, beside, actions) {
         ${badge(memory.edgeType === "EDGE_TYPE_CONSTITUTIVE" ? "constitutive: takes both to change" : "", "warn")}
         ${stands.isSuperseded ? badge("replaced", "bad") : nothing} ${memory.forgetTime ? badge("forgotten", "bad") : nothing} ${claimBadges(memory)}</div>
       ${words(memory.content, true)}
-      <div class="row">${buttons(memory, actions)} ${copies(`concord get ${quoted(memory.id)}`, memory)}</div>
+      <div class="row">${buttons(memory, actions)} <a class="button" href=${href("graph", `memory:${memory.id}`)}>Graph</a> ${copies(`concord get ${quoted(memory.id)}`, memory)}</div>
     </article>
     ${(memory.health?.reasons ?? []).length ? html`<p>${healthBadge(memory.health)} ${memory.health.reasons.join("; ")}</p>` : nothing}
     <dl class="fields">

@@ -1,10 +1,11 @@
 /** Proposals: what will change, the exact bytes, and both decisions side by side. */
 
+import { askAgain, changedSince } from "../base.js";
 import { mayCall, mayChange, own } from "../access.js";
 import { call, change } from "../calls.js";
 import { setKeys } from "../keys.js";
 import { bytes } from "../merkle.js";
-import { announce, ask, badge, choice, copies, difference, empty, html, item, nothing, refusal, time, word, words } from "../parts.js";
+import { announce, ask, badge, choice, copies, difference, empty, html, item, kindOf, nothing, refusal, time, word, words } from "../parts.js";
 import { base64url, consent, keyOf, keyProof, newKey, publicKey, rejection, revisionOf, signed } from "../signing.js";
 import { render } from "../vendor/lit-html/lit-html.js";
 import { href } from "../state.js";
@@ -58,15 +59,17 @@ function one({ id, signal, update }) {
   let failed = null;
   /** @type {string | null} */
   let changedFrom = null;
+  /** @type {import("../base.js").Changed[]} */
+  let stale = [];
 
   async function load() {
     try {
-      const reply = await call(`${SERVICE}/GetProposal`, { id }, signal);
+      const reply = await call(`${SERVICE}/GetProposal`, /^\d+$/.test(id) ? { number: id } : { id }, signal);
       const next = reply.proposal ?? null;
       const read = next && (await revisionOf(next));
       if (shown && read && read.digest !== shown.digest) changedFrom = shown.text;
       [proposal, shown] = [next, read];
-      signer = await signerOf();
+      [signer, stale] = await Promise.all([signerOf(), next?.status === "PROPOSAL_STATUS_PENDING" && read ? changedSince(JSON.parse(read.text), signal) : []]);
     } catch (error) {
       failed = error;
     }
@@ -85,12 +88,12 @@ function one({ id, signal, update }) {
     await load();
   };
 
-  /** Signs what is on the screen; if the proposal changed meanwhile, it is shown anew instead. */
+  /** Signs what is on the screen; if the proposal, or what it is about, changed meanwhile, that is shown instead. */
   const unchanged = async () => {
-    const { proposal: now } = await call(`${SERVICE}/GetProposal`, { id });
-    if (now.digest === shown?.digest) return true;
+    const [before, base] = [shown?.digest, JSON.stringify(stale)];
     await load();
-    announce("The proposal changed while it was open. Read the difference first.");
+    if (failed || (shown?.digest === before && JSON.stringify(stale) === base)) return !failed;
+    announce("It changed while it was open. Read the difference first.");
     return false;
   };
 
@@ -98,26 +101,30 @@ function one({ id, signal, update }) {
     approve: async () => {
       if (!shown || !(await unchanged())) return;
       const statement = await consent(shown, signer.slot, signer.principal);
-      await doing(async () => change(`${SERVICE}/ApproveProposal`, { proposalId: id, consent: await signed(signer.pair, "consent", statement) }), "Signed.");
+      await doing(async () => change(`${SERVICE}/ApproveProposal`, { proposalId: proposal.id, consent: await signed(signer.pair, "consent", statement) }), "Signed.");
     },
     reject: async () => {
       const said = await ask({ title: "Reject this proposal", fields: [{ name: "reason", label: "Why", type: "textarea", required: true }], yes: "Reject" }, render);
       if (!said || !shown || !(await unchanged())) return;
       const statement = rejection(shown, signer.slot, signer.principal, said.reason);
-      await doing(async () => change(`${SERVICE}/RejectProposal`, { proposalId: id, rejection: await signed(signer.pair, "rejection", statement) }), "Rejected.");
+      await doing(async () => change(`${SERVICE}/RejectProposal`, { proposalId: proposal.id, rejection: await signed(signer.pair, "rejection", statement) }), "Rejected.");
     },
     paste: async (/** @type {"approve" | "reject"} */ which) => {
       const said = await ask({ title: `Paste a signed ${which === "approve" ? "consent" : "rejection"}`, text: html`<p>The DSSE envelope, as JSON, of a statement that SIGNING.md describes.</p>`,
         fields: [{ name: "envelope", label: "Envelope", type: "textarea", required: true }], yes: "Send it" }, render);
       if (!said) return;
       const envelope = btoa(String.fromCharCode(...new TextEncoder().encode(said.envelope)));
-      await doing(() => which === "approve" ? change(`${SERVICE}/ApproveProposal`, { proposalId: id, consent: envelope }) : change(`${SERVICE}/RejectProposal`, { proposalId: id, rejection: envelope }), "Sent.");
+      await doing(() => which === "approve" ? change(`${SERVICE}/ApproveProposal`, { proposalId: proposal.id, consent: envelope }) : change(`${SERVICE}/RejectProposal`, { proposalId: proposal.id, rejection: envelope }), "Sent.");
     },
-    withdraw: () => doing(() => change(`${SERVICE}/WithdrawProposal`, { proposalId: id }), "Withdrawn."),
+    withdraw: () => doing(() => change(`${SERVICE}/WithdrawProposal`, { proposalId: proposal.id }), "Withdrawn."),
     undo: () => doing(async () => {
-      const { proposal: made } = await change(`${SERVICE}/UndoModification`, { proposalId: id });
+      const { proposal: made } = await change(`${SERVICE}/UndoModification`, { proposalId: proposal.id });
       location.hash = href("proposals", made.id);
     }, "The undo is proposed; it takes the same consents."),
+    again: () => doing(async () => {
+      const made = await askAgain(proposal, JSON.parse(/** @type {any} */ (shown).text), stale, proposal.proposer === own.principal);
+      location.hash = href("proposals", made.id);
+    }, "It is asked again, of what holds now."),
     enrol: async () => {
       const said = await ask({ title: `Let this browser sign for ${signer.principal}`, yes: "Propose it",
         text: html`<p>A key is made that cannot leave this browser. A proposal then puts it <strong>in the place of</strong> the key that ${signer.principal} signs with today; both principals consent to it with their present keys. Until then nothing changes; afterwards the former key signs nothing more.</p>` }, render);
@@ -134,7 +141,7 @@ function one({ id, signal, update }) {
   return {
     load,
     draw: () => html`<p><a href=${href("proposals")}>Proposals</a></p>${refusal(failed)}
-      ${!proposal || !shown ? (failed ? nothing : html`<p class="quiet">Loading…</p>`) : whole(proposal, JSON.parse(shown.text), shown, changedFrom, signer, act)}`,
+      ${!proposal || !shown ? (failed ? nothing : html`<p class="quiet">Loading…</p>`) : whole(proposal, JSON.parse(shown.text), shown, { changedFrom, stale, signer, act })}`,
   };
 }
 
@@ -148,17 +155,18 @@ async function signerOf() {
   return { slot: word(mine?.slot, "SLOT").toUpperCase(), principal: mine?.principal ?? "", pair, counts };
 }
 
-/** @param {any} proposal @param {any} said what the signed bytes say @param {{text: string, digest: string}} shown @param {string | null} changedFrom @param {any} signer @param {any} act */
-function whole(proposal, said, shown, changedFrom, signer, act) {
+/** @param {any} proposal @param {any} said what the signed bytes say @param {{text: string, digest: string}} shown @param {{changedFrom: string | null, stale: import("../base.js").Changed[], signer: any, act: any}} beside */
+function whole(proposal, said, shown, { changedFrom, stale, signer, act }) {
   const framing = said.framing ?? {};
   const parts = /** @type {const} */ ([["detected", "What was found"], ["affected", "What is affected"], ["if_approved", "If it is approved"], ["if_rejected", "If it is rejected"]]);
   return html`<h1>Proposal ${proposal.number}: ${word(proposal.kind, "PROPOSAL_KIND")}</h1>
     <div class="meta">${badge(word(proposal.status, "PROPOSAL_STATUS"))} ${badge(word(proposal.approvalLevel, "APPROVAL_LEVEL") === "bilateral" ? "takes both" : "takes the agent")} ${proposal.irreversible ? badge("cannot be undone", "bad") : nothing}
       <span>revision ${proposal.revision}, by <bdi>${proposal.proposer}</bdi>, ${time(proposal.createTime)}</span> <span>ends ${time(proposal.expireTime)}</span></div>
     ${changedFrom ? html`<section class="error" role="alert"><p>It changed while it was open. The difference of the two bytes:</p>${difference(changedFrom.slice(0, 6000), shown.text.slice(0, 6000))}</section>` : nothing}
+    ${stale.length ? outdated(stale, act) : nothing}
     ${parts.map(([name, title]) => framing[name] ? html`<h3>${title}</h3>${words(framing[name])}` : nothing)}
     <h2>What will change</h2>
-    ${said.affected.length === 0 ? html`<p class="quiet">No item that exists: something is added.</p>` : said.affected.map((/** @type {any} */ each) => html`<article class="card"><div class="meta">${item(each.id)} ${each.needs_consent ? badge("needs both", "warn") : nothing} ${each.pinned ? badge("depends on a consent", "warn") : nothing}</div>
+    ${said.affected.length === 0 ? html`<p class="quiet">No item that exists: something is added.</p>` : said.affected.map((/** @type {any} */ each) => html`<article class="card"><div class="meta">${item(each.id, kindOf(each.kind))} ${each.needs_consent ? badge("needs both", "warn") : nothing} ${each.pinned ? badge("depends on a consent", "warn") : nothing}</div>
       ${each.statement_after === undefined ? words(each.statement) : difference(each.statement ?? "", each.statement_after)}</article>`)}
     ${Number(said.cascaded_count) ? html`<p>It cascades to ${said.cascaded_count} other items.</p>` : nothing}
     <details class="bytes"><summary>The exact bytes that are signed (b): SHA-256 <span class="mono">${shown.digest}</span></summary><pre>${shown.text}</pre></details>
@@ -167,6 +175,12 @@ function whole(proposal, said, shown, changedFrom, signer, act) {
     ${decisions(proposal, signer, act)}
     ${said.note ? html`<h3>The proposer's note</h3><blockquote>${words(said.note)}</blockquote>` : nothing}`;
 }
+
+/** What it is about is no longer what it was made on: approved as it is, it would change nothing.
+ * @param {import("../base.js").Changed[]} stale @param {any} act */
+const outdated = (stale, act) => html`<section class="error" role="alert" aria-label="A stale base"><p>What this is about has changed since it was proposed. Approved as it stands, it would fail and change nothing.</p>
+  ${stale.map((each) => html`<div class="meta">${item(each.id)} ${each.now ? nothing : badge("gone", "bad")}</div>${each.before && each.after ? html`<p class="quiet">From what it was made on to what holds now:</p>${difference(each.before, each.after)}` : nothing}`)}
+  ${mayChange(`${SERVICE}/CreateProposal`) && stale.every((each) => each.now) ? html`<div class="row"><button @click=${act.again}>Ask again, of what holds now</button></div>` : nothing}</section>`;
 
 /** @param {any} proposal @param {any} signer @param {any} act */
 function decisions(proposal, signer, act) {
