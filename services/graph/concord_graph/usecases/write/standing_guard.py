@@ -73,6 +73,11 @@ class StandingGuard(Stands):
         super().__init__(tx, author, made)
         self._claims_among_equals: bool | None = None
 
+    @property
+    def reaches_all(self) -> bool:
+        """Whether the author's key may change what is there."""
+        return self._author.reach is Reach.ALL
+
     async def may(self, item: Item | DeclaredRelation) -> bool:
         """Return whether the author may do as it likes with an item."""
         return item.id in self._made or not await self._is_kept(item, await self.stand(item))
@@ -260,12 +265,12 @@ class StandingGuard(Stands):
             lower = [
                 each
                 for each in items.values()
-                if isinstance(each, Edge) and await self._is_below(each)
+                if isinstance(each, Edge) and await self.is_below(each)
             ]
             if len(lower) < len(following):
                 break
             for each in lower:
-                of = await self._newest(each.id)
+                of = await self.first_author(each.id)
                 by = Target(each.id, ItemKind.EDGE)
                 harm = Harm(_target(edge), ClaimAction.FOLLOW, stand, by, of.principal, of.kind)
                 found.append((each, harm))
@@ -273,7 +278,8 @@ class StandingGuard(Stands):
             left = [each for each in left if each.id not in gone]
         return found
 
-    async def _is_below(self, edge: Edge) -> bool:
+    async def is_below(self, edge: Edge) -> bool:
+        """Return whether an edge ends nothing of the author's."""
         stand, own = await self.stand(edge), frozenset({self._author.principal})
         return edge.id not in self._made and await self._under(stand, Stand(self.rank, own))
 
@@ -283,7 +289,7 @@ class StandingGuard(Stands):
             return lower.rank < higher.rank
         return await self._guards_equals()
 
-    async def _newest(self, item_id: str) -> Author:
+    async def first_author(self, item_id: str) -> Author:
         """Return who first wrote an item."""
         filter_ = OperationFilter(item_id=item_id, types=WROTE, oldest_first=True)
         return (await self._tx.operations(filter_, None, 1))[0].author
@@ -351,7 +357,7 @@ class StandingGuard(Stands):
             if higher is None or not await self._under(stand, higher[1]):
                 higher = edge, stand
             elif edge.target != higher[0].target and not edge.ends_none:
-                of = await self._newest(edge.id)
+                of = await self.first_author(edge.id)
                 by, said = Target(edge.id, edge.kind), await self._said_by(*higher)
                 found.append(
                     (edge, Harm(said, ClaimAction.FOLLOW, higher[1], by, of.principal, of.kind))
