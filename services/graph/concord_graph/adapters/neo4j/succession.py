@@ -122,8 +122,8 @@ def declared(known: Known) -> str:
 def listed_relations(known: Known) -> str:
     """Select the declared relations with a name after $after, by name."""
     return (
-        f"{bringing(known)}MATCH {seen('r', 'Relation', known)} AND r.name > $after AND NOT r.deleted"
-        " RETURN properties(r) ORDER BY r.space, r.name LIMIT $limit"
+        f"{bringing(known)}MATCH {seen('r', 'Relation', known)} AND r.name > $after"
+        " AND NOT r.deleted RETURN properties(r) ORDER BY r.space, r.name LIMIT $limit"
     )
 
 

@@ -73,11 +73,6 @@ class StandingGuard(Stands):
         super().__init__(tx, author, made)
         self._claims_among_equals: bool | None = None
 
-    @property
-    def reaches_all(self) -> bool:
-        """Whether the author's key may change what is there."""
-        return self._author.reach is Reach.ALL
-
     async def may(self, item: Item | DeclaredRelation) -> bool:
         """Return whether the author may do as it likes with an item."""
         return item.id in self._made or not await self._is_kept(item, await self.stand(item))
@@ -323,6 +318,7 @@ class StandingGuard(Stands):
 
         Raises:
             StandsAbove: it does.
+            BeyondReach: a key that only adds would decide how later values stand.
         """
         if before is not None and before != after and not await self.may(before):
             raise StandsAbove(before, ClaimAction.DECLARE, before)
@@ -333,6 +329,8 @@ class StandingGuard(Stands):
         for edge in found.values():
             if not await self.may(edge):
                 raise StandsAbove(edge, ClaimAction.DECLARE, before)
+        if self._author.reach is Reach.NONE:
+            raise BeyondReach(after.id)
 
     async def overtaken(self, relation: str) -> list[tuple[Edge, Harm]]:
         """Return the values that would end higher ones of earlier once a relation is functional."""

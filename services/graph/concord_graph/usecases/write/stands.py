@@ -38,6 +38,11 @@ class Stands:
             return _PROPOSED.get(self._author.origin, Rank.AGENT)
         return rank_of(self._author.kind)
 
+    @property
+    def reaches_all(self) -> bool:
+        """Whether the author's key may change what is there."""
+        return self._author.reach is Reach.ALL
+
     async def stand(self, item: Item | DeclaredRelation) -> Stand:
         """Return how high an item stands: as the highest of those who wrote it; an edge of facts as
         the highest of the live memories that state it, and of those who wrote it as their own."""
