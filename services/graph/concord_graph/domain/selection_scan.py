@@ -33,9 +33,9 @@ from concord_graph.domain.selection import (
     Selected,
     Selection,
     Why,
+    texts_in,
 )
 from concord_graph.domain.spelling import fold
-from concord_graph.domain.wire_texts import texts_in
 
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST_NAME = 4

@@ -12,7 +12,7 @@ from claim_world import ada, claims, helper, refuse, said, update
 from concord.graph.v1 import erasure_pb2, graph_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.domain import selection_scan
-from concord_graph.domain.wire_texts import texts_in
+from concord_graph.domain.selection import texts_in
 from erasing_people import ZORBLAX, erase, ids, look, of_subject
 from graph_world import DAY, Calls, World, struct
 from transfers import export_of
