@@ -7,7 +7,8 @@ from claim_world import ada, add, claims, helper, said, update
 from concord.graph.v1 import conflict_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.usecases.memory import memories
-from graph_world import DAY, START, World, fact, stamp
+from concord_graph.usecases.write.standing_guard import StandingGuard
+from graph_world import DAY, START, World, edge_of, fact, stamp
 
 POTENTIAL = conflict_pb2.CONFLICT_STATE_POTENTIAL
 
@@ -25,6 +26,7 @@ async def rules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(memories, "is_above", no)
     monkeypatch.setattr(memories, "take_back_lower", nothing)
+    monkeypatch.setattr(StandingGuard, "is_above", no)
     return False
 
 
@@ -160,3 +162,23 @@ async def test_a_persons_batch_of_an_agents_words_is_on_record(live: World, rule
         request_id=agent.request_id(), id=early.id, etag=memory.etag
     )
     assert bool(said(await agent.memory.ForgetMemory(forgets))) == rules
+
+
+async def test_an_edge_that_an_agent_wrote_before_holds_as_the_person_says(
+    live: World, rules: bool
+) -> None:
+    """W9 G2 M1 Said of the edge itself, and by a memory's fact: without the agent's end."""
+    person, agent = ada(live), helper(live)
+    for what in ("tea", "rum"):
+        await agent.put_edge("Ada", "LIKES", what, valid_until=START + DAY, weight=0.01)
+
+    stated = await person.upsert(edge_of("Ada", "LIKES", "tea"))
+    memory = await person.add("I like rum.", facts=[fact("Ada", "LIKES", "rum")])
+    live.clock.pass_(2 * DAY)
+
+    there = {each.neighbor.name for each in (await person.neighbors("Ada")).neighbors}
+    assert there == ({"tea", "rum"} if rules else set())
+    assert (memory.id in await person.listed()) == rules
+    assert (stated.edge.weight == 1.0) == rules
+    again = await agent.upsert(edge_of("Ada", "LIKES", "tea", weight=0.01))
+    assert bool(said(again)) == rules

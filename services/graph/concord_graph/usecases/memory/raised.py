@@ -17,13 +17,9 @@ from concord_graph.usecases.write.standing_guard import Harm
 from concord_graph.usecases.write.writer import Writer
 
 
-async def is_above(writer: Writer, stored: Memory) -> bool:
-    """Return whether the author stands above all who wrote a memory, or forgot it."""
-    if stored.revision.principal == writer.author.principal:
-        return False
-    if writer.is_granted or not writer.standing.reaches_all:
-        return False
-    return (await writer.standing.stand(stored)).rank < writer.standing.rank
+async def is_above(writer: Writer, stored: Memory | Edge) -> bool:
+    """Return whether the author stands above all who wrote an item, or took it away."""
+    return not writer.is_granted and await writer.standing.is_above(stored)
 
 
 async def take_back_lower(writer: Writer, memory: Memory) -> None:
