@@ -281,11 +281,7 @@ RISES: list[tuple[str, int, str]] = [
     ("tools", 70, "the page's libraries are fetched again, and these lines"),
     ("tests", 1580, "the bench of governance, with 50 questions; who owns an item"),
     ("protos/concord", 3, "what order results have beside what a person said"),
-    (
-        "services/graph",
-        265,
-        "who speaks first hides nothing of a higher one; what claims ask for",
-    ),
+    ("services/graph", 280, "who speaks first hides nothing; what claims ask for"),
     ("services/search", 15, "a claimed contradiction moves no next step"),
     ("gateway/client", 5, "what a claim asks for"),
     ("gateway/mcp_server", 1, "whose words a result is, in the short form, too"),
