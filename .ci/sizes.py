@@ -264,6 +264,12 @@ RISES: list[tuple[str, int, str]] = [
     ("gateway/concord_gateway", 315, "whole spaces drawn, dashed lines, stale bases, fewer calls"),
     ("tests", 440, "the page's bench, what changes while it is open, and at an address"),
     ("tools", 3, "these three lines more"),
+    ("services/graph", 280, "who speaks first hides nothing; what claims ask for"),
+    ("services/search", 15, "a claimed contradiction moves no next step"),
+    ("gateway/client", 5, "what a claim asks for"),
+    ("gateway/mcp_server", 1, "whose words a result is, in the short form, too"),
+    ("tests", 500, "each way to speak first, claims of the forgotten, forged imports"),
+    ("tools", 25, "these lines of issues 33 and 34"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

@@ -1,8 +1,99 @@
-"""What an agent claims of a person's fact, as dissonance sees it (W9)."""
+"""What an agent claims of a person's fact, as dissonance and search see it (W9)."""
 
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from concord.graph.v1 import lineage_pb2, lineage_pb2_grpc, memory_pb2, memory_pb2_grpc
+from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
-from dissonance_over_graph import dissonant
-from governed_world import DAY, World
+from concord_chassis.call.identity import Caller
+from concord_dissonance.usecases import follow
+from concord_search.usecases import advice
+from dissonance_over_graph import ASKING, Dissonant, dissonant, waiting
+from governed_world import DAY, Party, World, request_id
+
+PREFER = search_pb2.NEXT_ACTION_PREFER
+PERSON = Caller("one", "anna", ASKING | {"search:read"}, "HUMAN", origin="HUMAN")
+AGENT = Caller("one", "helper", ASKING | {"search:read"}, "AGENT", origin="AGENT")
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def works(live: World) -> AsyncIterator[Dissonant]:
+    """Every service, with dissonance that follows what becomes of its findings."""
+    async with dissonant(live) as running:
+        yield running
+
+
+async def _add(works: Dissonant, who: Caller, memory_id: str, content: str) -> None:
+    stub = memory_pb2_grpc.MemoryServiceStub(works.world.graph.channel(who))
+    memory = type_pb2.Memory(id=memory_id, content=content)
+    await stub.AddMemory(memory_pb2.AddMemoryRequest(request_id=request_id(), memory=memory))
+
+
+async def _contradict(works: Dissonant, who: Caller, newer: str, older: str) -> str:
+    stub = lineage_pb2_grpc.LineageServiceStub(works.world.graph.channel(who))
+    request = lineage_pb2.AddLineageRequest(
+        request_id=request_id(),
+        relation=type_pb2.LINEAGE_RELATION_CONTRADICTS,
+        newer_id=newer,
+        older_id=older,
+    )
+    return (await stub.AddLineage(request)).token
+
+
+async def _search(works: Dissonant, query: str, token: str) -> search_pb2.SearchResponse:
+    assert works.search
+    request = search_pb2.SearchRequest(query=query, peek=True)
+    request.consistency.at_least_as_fresh = token
+    stub = search_pb2_grpc.SearchServiceStub(works.search.channel(PERSON, cap=60))
+    return await stub.Search(request)
+
+
+async def test_an_agents_contradiction_moves_no_advice_and_opens_no_proposal(
+    works: Dissonant, party: Party
+) -> None:
+    """W9 S5 D7 It is shown; a person's own counts as before."""
+    await _add(works, PERSON, "wim", "The lighthouse keeper is called Wim.")
+    await _add(works, AGENT, "jos", "The tower has a keeper, and Jos is that.")
+    token = await _contradict(works, AGENT, "jos", "wim")
+
+    claimed = await _search(works, "What is the lighthouse keeper called?", token)
+    await asyncio.sleep(2 * follow.TOGETHER)
+
+    assert claimed.results[0].memory.id == "wim"
+    assert len(claimed.results[0].potential_conflicts) == 1
+    assert claimed.next_action != PREFER
+    assert await waiting(party) == []
+
+    token = await _contradict(works, PERSON, "wim", "jos")
+    said = await _search(works, "What is the lighthouse keeper called?", token)
+    assert (said.next_action, said.preferred_memory_id) == (PREFER, "wim")
+
+
+async def test_the_lower_memory_says_that_it_is_disputed(works: Dissonant) -> None:
+    """W9 S5 Where it comes first, the person's is preferred to it."""
+    await _add(works, PERSON, "wim", "Wim keeps the light at the shore.")
+    await _add(works, AGENT, "jos", "What is the lighthouse keeper called? He is called Jos.")
+    token = await _contradict(works, AGENT, "jos", "wim")
+
+    found = await _search(works, "Is Jos the one?", token)
+
+    assert found.results[0].memory.id == "jos"
+    assert (found.next_action, found.preferred_memory_id) == (PREFER, "wim")
+
+
+async def test_without_the_rule_it_would(works: Dissonant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """W9 S5 What the first test would find."""
+    monkeypatch.setattr(advice, "VERIFIED", 4)
+    await _add(works, PERSON, "wim", "The lighthouse keeper is called Wim.")
+    await _add(works, AGENT, "jos", "The tower has a keeper, and Jos is that.")
+    token = await _contradict(works, AGENT, "jos", "wim")
+
+    found = await _search(works, "What is the lighthouse keeper called?", token)
+
+    assert found.next_action == PREFER
 
 
 async def test_a_claimed_value_stands_as_one_typed_conflict(live: World) -> None:

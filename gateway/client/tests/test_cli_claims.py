@@ -52,6 +52,17 @@ def test_an_agents_correction_stands_beside_a_persons_memory(
     assert concord.reply(GetMemoryResponse, "get", old).memory.supersession.is_superseded
 
 
+def test_a_claim_shows_what_it_asks_for(concord: CommandLine, unique: Unique) -> None:
+    """W9 W4 Nobody accepts unseen."""
+    name = unique("code")
+    concord.done("add", f"The {name} is 4711.", "--id", name)
+    concord.done(*AS_AGENT, "update", name, "--domain", "trash")
+
+    listed = " ".join(concord.done("claims", "--item", name).split())
+
+    assert f'asks: {{"memory": {{"id": "{name}", "domain": "trash"}}, "update_mask"' in listed
+
+
 def test_an_agent_forgets_and_erases_nothing_of_a_persons(
     concord: CommandLine, unique: Unique
 ) -> None:

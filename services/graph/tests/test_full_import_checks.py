@@ -11,7 +11,15 @@ import pytest
 import pytest_asyncio
 from concord.graph.v1 import space_pb2
 from concord_client.trust import signing
-from forged_exports import CONSENTED, FORGERIES, Records, resealed
+from forged_exports import (
+    CONSENTED,
+    FORGERIES,
+    Records,
+    change_of,
+    find,
+    resealed,
+    told,
+)
 from graph_world import PROTECTED, SECRET, Calls, Clock, Parties, World, reason, refused, world
 from transfers import export_of, file_of, furnish, import_into, restore_grant, restored
 
@@ -181,3 +189,37 @@ async def test_a_restore_nonce_is_burnt_for_ever(tmp_path: Path) -> None:
         assert (await refused(attempt)).metadata == {"check": "nonce"}
         await restored(beyond.calls(), later, parties)
         assert (await export_of(beyond.calls()))[1:] == lines[1:]
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        pytest.param({"kind": "HUMAN"}, id="a person's"),
+        pytest.param({}, id="of nobody's kind: a person's, as of before"),
+        pytest.param(None, id="with a person's words"),
+    ],
+)
+async def test_an_agent_imports_no_words_as_a_persons(
+    tmp_path: Path, forged: dict[str, str] | None
+) -> None:
+    """W8 W9 G15 Whoever writes a file that fits makes nothing in it stand above themselves; a
+    person does import what persons wrote."""
+    async with world(tmp_path / "a.db") as here:
+        await here.calls().add("The code is 0000.", id="code")
+        records = [json.loads(line) for line in await export_of(here.calls())]
+    memory = find(records, "memory", id="code")
+    if forged is None:
+        told(records, memory, origin="HUMAN")
+    else:
+        author = change_of(records, memory)["author"]
+        del author["kind"]
+        author |= forged
+    lines = resealed(records)
+    async with world(tmp_path / "b.db") as there:
+        attempt = await refused(import_into(there.calls(), lines))
+        person = there.calls(principal="ada", kind="HUMAN")
+
+        assert attempt.reason == INVALID
+        assert "stands above whoever imports" in attempt.message
+        await import_into(person, lines)
+        assert (await person.get("code")).content == "The code is 0000."

@@ -81,7 +81,7 @@ async def test_a_moved_space_keeps_what_it_had(live: World, person: Calls, agent
     await person.add("Tea at four.", id="tea")
     await agent.add("It rains.", id="rain")
     lines = await export_of(agent)
-    elsewhere = live.calls("elsewhere")
+    elsewhere = live.calls("elsewhere", principal="ada", kind="HUMAN")
 
     await import_into(elsewhere, lines)
 

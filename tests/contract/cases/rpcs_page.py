@@ -22,7 +22,8 @@ permissions of `write`, `memory:append` or `memory:own` in place of `memory:writ
 columns say what it does where `write` is demanded. Reading needs `read` beside, as with `write`.
 
 - **acts**: it does what it says, as with `write`; it changes no item that is there.
-- **adds**: what is new is written at once.
+- **adds**: what is new is written at once, but that `append` declares no relation functional:
+  that decides how others' later values stand.
 - **its own**: items of which the key's principal wrote every revision, with whichever of its keys.
 - **claim**: nothing changes; the reply's outcome is CLAIMED, and the claim waits for the item's
   owner, or for who holds `govern` with a kind at least as high, with a key that may change the item

@@ -31,7 +31,8 @@ class Claim:
 
     `number`: by which people name it. `action`: the contract's `ClaimAction` by name. `by_id`: what
     would take the item's place; "" if nothing would. `item_says`, `by_says`: their words; "" when
-    they are gone. `owner`: whose the item is. `settled_by`, `settled`: of one that is settled.
+    they are gone. `asks`: the request that accepting runs, as JSON; "" if there is none. `owner`:
+    whose the item is. `settled_by`, `settled`: of one that is settled.
     """
 
     number: int
@@ -40,6 +41,7 @@ class Claim:
     item_says: str
     by_id: str
     by_says: str
+    asks: str
     claimant: str
     owner: str
     state: str

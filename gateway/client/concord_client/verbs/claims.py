@@ -78,6 +78,7 @@ def _claim(read: claim_pb2.Claim) -> Claim:
         item_says=read.item_statement,
         by_id=read.by_id,
         by_says=read.by_statement,
+        asks=read.asks,
         claimant=read.claimant,
         owner=read.owner,
         state=name_of(type_pb2.ClaimState, read.state),

@@ -125,6 +125,7 @@ FOUND: Shape = {
 }
 FOUND_IN_SHORT: Shape = {
     **EITHER,
+    "words": "memory.words_origin",
     "speaker": "memory.sources.speaker",
     "valid_from": "memory.valid_from|edge.valid_from",
     "valid_until": f"memory.{ENDS}|edge.{ENDS}",

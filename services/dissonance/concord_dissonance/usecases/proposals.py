@@ -88,7 +88,8 @@ class Proposals:
         potential = (
             each
             for each in conflicts
-            if each.state == conflict_pb2.CONFLICT_STATE_POTENTIAL and not each.is_text_finding
+            if each.state == conflict_pb2.CONFLICT_STATE_POTENTIAL
+            and not (each.is_text_finding or _is_merely_said(each))
         )
         for each in sorted(potential, key=lambda each: (-each.confidence, each.id)):
             decision = proposed(each)
@@ -121,6 +122,11 @@ class Proposals:
 def _is_former(conflict: conflict_pb2.Conflict) -> bool:
     is_older = conflict.judges_version < JUDGES
     return conflict.is_text_finding and is_older and not conflict.reviewed_by
+
+
+def _is_merely_said(conflict: conflict_pb2.Conflict) -> bool:
+    """Whether a caller who stands below a side says so, and nobody decided about it (W9)."""
+    return conflict.judge == conflict_pb2.JUDGE_CALLER and not conflict.reviewed_by
 
 
 def proposed(conflict: conflict_pb2.Conflict) -> Decision | None:

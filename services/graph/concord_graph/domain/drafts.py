@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 from unicodedata import category, is_normalized, normalize
 
+from concord_concepts.triggers import TriggerMalformed, trigger
+
 from concord_graph.domain.errors import FieldInvalid, PrincipalsReserved, ReservedName
 from concord_graph.domain.items import (
     DEFAULT_LABEL,
@@ -150,3 +152,20 @@ def check_interval(item: Edge | Memory, field_: str) -> None:
     """Refuse a valid time that ends before it begins, by default at the create time."""
     if item.valid_until is not None and item.valid_until <= item.effective_from:
         raise FieldInvalid(field_, "must be later than valid_from, by default the create time")
+
+
+def check_triggers(memory: Memory) -> None:
+    """Refuse malformed triggers: no situation could ever match them (S9)."""
+    for place, text in enumerate(memory.surfaces_when):
+        try:
+            trigger(text)
+        except TriggerMalformed as error:
+            raise FieldInvalid(f"memory.surfaces_when[{place}]", str(error)) from error
+
+
+def check_extracted(memory: Memory) -> None:
+    """Refuse a constitutive memory with a fact that nobody stated or confirmed."""
+    for place, fact in enumerate(memory.facts):
+        if fact.extracted and memory.edge_type == EdgeType.CONSTITUTIVE:
+            field = f"memory.facts[{place}].extracted"
+            raise FieldInvalid(field, "what defines the agent must be stated, not extracted")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -32,6 +33,7 @@ from concord_graph.domain.selection import (
     Selected,
     Selection,
     Why,
+    texts_in,
 )
 from concord_graph.domain.spelling import fold
 
@@ -56,7 +58,7 @@ class _Trace:
 
 _ORDER = (
     *(ItemKind.MEMORY, ItemKind.EDGE, ItemKind.EPISODE, ItemKind.WORKING_MEMORY),
-    *(ItemKind.CONFLICT, ItemKind.NODE),
+    *(ItemKind.CONFLICT, ItemKind.CLAIM, ItemKind.NODE),
 )
 """The order of an erasure: what memories state goes with them, nodes when nothing names them."""
 
@@ -277,7 +279,8 @@ class Scan:
                 memory = trace.newest
                 if not isinstance(memory, Memory) or memory.id in staying or memory.id in erased:
                     continue
-                if not any(source in erased for source in memory.derived_from):
+                turns = [i for source in memory.sources for i in source.turn_ids]
+                if not any(source in erased for source in (*memory.derived_from, *turns)):
                     continue
                 if memory.origin == MemoryOrigin.HUMAN:
                     trace.others.add(memory.revision.principal)
@@ -310,6 +313,8 @@ def texts_of(record: Record) -> Iterator[str]:
             yield from _texts(record.properties)
         case Entry(kind=ItemKind.CONFLICT):
             yield from _texts(record.words)
+        case Entry(kind=ItemKind.CLAIM):
+            yield from texts_in(b64decode(claim_of(record).request))
         case Entry():
             yield from _texts({k: v for k, v in record.body.items() if k != "memory_ids"})
         case DeclaredRelation():

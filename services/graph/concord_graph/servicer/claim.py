@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from concord.graph.v1 import (
-    claim_pb2,
-    claim_pb2_grpc,
-    conflict_pb2,
-    graph_pb2,
-    memory_pb2,
-    relation_pb2,
-)
+from concord.graph.v1 import claim_pb2, claim_pb2_grpc
 from concord_chassis.call.identity import caller
 from concord_chassis.call.opaque import page_cursor
 
@@ -24,6 +16,7 @@ from concord_graph.domain.items import ItemKind
 from concord_graph.ports import ClaimsSettled, EntryFilter
 from concord_graph.servicer import calls, outgoing
 from concord_graph.servicer.actions import Actions
+from concord_graph.servicer.claimed_request import in_words, requested
 from concord_graph.usecases.items.claims import ClaimsNamed, settle_claims
 from concord_graph.usecases.read.claims import (
     ShownClaim,
@@ -152,26 +145,26 @@ class ClaimServicer(claim_pb2_grpc.ClaimServiceServicer):
 
 def _asked_for(actions: Actions, claim: Claim) -> Command[Any]:
     """Return the command of the request that a claim recorded."""
-    known: Mapping[str, tuple[Any, Callable[[Any], Command[Any]]]] = {
-        "UpsertNode": (graph_pb2.UpsertNodeRequest, actions.upsert_node),
-        "UpdateNode": (graph_pb2.UpdateNodeRequest, actions.update_node),
-        "DeleteNode": (graph_pb2.DeleteNodeRequest, actions.delete_node),
-        "UpsertEdge": (graph_pb2.UpsertEdgeRequest, actions.upsert_edge),
-        "UpdateEdge": (graph_pb2.UpdateEdgeRequest, actions.update_edge),
-        "DeleteEdge": (graph_pb2.DeleteEdgeRequest, actions.delete_edge),
-        "UpdateMemory": (memory_pb2.UpdateMemoryRequest, actions.update_memory),
-        "ForgetMemory": (memory_pb2.ForgetMemoryRequest, actions.forget_memory),
-        "RestoreMemory": (memory_pb2.RestoreMemoryRequest, actions.restore_memory),
-        "EraseMemory": (memory_pb2.EraseMemoryRequest, actions.erase_memory),
-        "DeclareRelation": (relation_pb2.DeclareRelationRequest, actions.declare_relation),
-        "ReviewConflict": (conflict_pb2.ReviewConflictRequest, actions.review_conflict),
-        "ResolveConflict": (conflict_pb2.ResolveConflictRequest, actions.resolve_conflict),
-        "ReopenConflict": (conflict_pb2.ReopenConflictRequest, actions.reopen_conflict),
+    commands: Mapping[str, Callable[[Any], Command[Any]]] = {
+        "UpsertNode": actions.upsert_node,
+        "UpdateNode": actions.update_node,
+        "DeleteNode": actions.delete_node,
+        "UpsertEdge": actions.upsert_edge,
+        "UpdateEdge": actions.update_edge,
+        "DeleteEdge": actions.delete_edge,
+        "UpdateMemory": actions.update_memory,
+        "ForgetMemory": actions.forget_memory,
+        "RestoreMemory": actions.restore_memory,
+        "EraseMemory": actions.erase_memory,
+        "DeclareRelation": actions.declare_relation,
+        "ReviewConflict": actions.review_conflict,
+        "ResolveConflict": actions.resolve_conflict,
+        "ReopenConflict": actions.reopen_conflict,
     }
-    if claim.method not in known:
+    request = requested(claim)
+    if request is None or claim.method not in commands:
         raise ItemState(f"nothing is known that a claim by {claim.method} would do")
-    form, command = known[claim.method]
-    return command(form.FromString(base64.b64decode(claim.request)))
+    return commands[claim.method](request)
 
 
 def _settings(found: ClaimSettings) -> claim_pb2.ClaimSettings:
@@ -193,6 +186,7 @@ def _claim(shown: ShownClaim) -> claim_pb2.Claim:
         claimant_kind=claim.claimant_kind,
         owner=claim.owner,
         method=claim.method,
+        asks=in_words(claim),
         state=int(claim.state),  # type: ignore[arg-type] # numbers are the contract's
         create_time=outgoing.stamp(entry.create_time),
         settle_time=outgoing.stamp(claim.time) if claim.time else None,

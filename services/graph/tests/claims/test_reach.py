@@ -31,12 +31,27 @@ async def test_append_adds_whatever_is_new(live: World) -> None:
     memory = await add(calls, "Ada likes tea.", facts=[tea], id="m")
     await calls.put_node("Bob", label="Person")
     edge = await calls.upsert(edge_of("Bob", "KNOWS", "Ada"))
-    await calls.declare("LIVES_IN")
+    await calls.declare("LIVES_IN", functional=False)
     value = await calls.upsert(edge_of("Bob", "LIVES_IN", "Bonn"))
 
     assert [said(reply) for reply in (memory, edge, value)] == [[], [], []]
     assert await calls.listed() == ["m"]
     assert await claims(calls) == []
+
+
+async def test_append_declares_nothing_functional(live: World) -> None:
+    """W7 W9 T2 It would decide how others' later values stand: refused, or where one is there that
+    would end, a claim."""
+    calls, other = key(live, "append"), helper(live)
+    for number, city in enumerate(("Rome", "Oslo")):
+        await other.put_edge("Ada", "LIVES_IN", city, valid_from=number + 1)
+
+    refused = await reason(calls.declare("USES"))
+    claimed = await calls.declare("LIVES_IN")
+
+    assert refused == "ERROR_REASON_PERMISSION_MISSING"
+    assert [action for action, _, _ in said(claimed)] == ["DECLARE"]
+    assert await calls.declared() == {}
 
 
 async def test_append_changes_nothing_even_of_its_own_principal(live: World) -> None:

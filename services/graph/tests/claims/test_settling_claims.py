@@ -19,9 +19,17 @@ from claim_world import (
     update,
     withdraw,
 )
-from concord.graph.v1 import claim_pb2, conflict_pb2, governed_pb2, memory_pb2, space_pb2
+from concord.graph.v1 import (
+    claim_pb2,
+    conflict_pb2,
+    governed_pb2,
+    graph_pb2,
+    memory_pb2,
+    space_pb2,
+)
 from concord.type.v1 import type_pb2
-from graph_world import SUPERSEDES, Calls, World, fact, reason, refused
+from google.protobuf.field_mask_pb2 import FieldMask
+from graph_world import SUPERSEDES, Calls, World, fact, reason, refused, struct
 from transfers import export_of, import_into
 
 ACCEPTED, REFUSED, WITHDRAWN = (
@@ -351,3 +359,31 @@ async def test_an_accepted_claim_is_undone_like_any_change(live: World) -> None:
     kinds = {type_pb2.ItemKind.Name(each.item_kind) for each in made}
     assert kinds == {"ITEM_KIND_EDGE", "ITEM_KIND_CLAIM"}
     assert {each.principal for each in made} == {"ada"}
+
+
+async def test_who_settles_a_claim_sees_what_it_asks_for(live: World) -> None:
+    """W9 What its request changes, and to what: nobody accepts unseen. Erased with its item."""
+    person, agent = ada(live), helper(live)
+    memory = await person.add("The code is 4711.", id="code", tags=["home"])
+    memory.domain, memory.importance = "trash", type_pb2.IMPORTANCE_LOW
+    await update(agent, memory, "domain", "importance", "valid_until")
+    node = await person.put_node("Garage", properties=struct({"code": "4711"}))
+    node.name = "Evil name"
+    request = graph_pb2.UpdateNodeRequest(
+        request_id="r", node=node, update_mask=FieldMask(paths=["name"])
+    )
+    await agent.graph.UpdateNode(request)
+    await agent.add("No.\n\nSupersedes: [[memory:code]]")
+
+    asked = [each.asks for each in reversed(await claims(person))]
+
+    assert [json.loads(each) if each else None for each in asked] == [
+        {
+            "memory": {"id": "code", "domain": "trash", "importance": "IMPORTANCE_LOW"},
+            "update_mask": ["domain", "importance", "valid_until"],
+        },
+        {"node": {"id": node.id, "name": "Evil name"}, "update_mask": ["name"]},
+        None,
+    ]
+    await person.erase(await person.get("code"))
+    assert all("trash" not in each.asks for each in await claims(person))

@@ -4,7 +4,7 @@ from claim_world import ada, helper
 from concord.graph.v1 import graph_pb2, memory_pb2, space_pb2, undo_pb2
 from concord.type.v1 import type_pb2
 from graph_world import Calls, World, fact, stamp
-from undo_world import later, undo, undone
+from undo_world import by_principal, later, left, undo, undone
 
 
 async def test_what_a_session_and_an_import_did_is_listed_and_undone(
@@ -91,3 +91,18 @@ async def test_memories_are_listed_by_who_wrote_them_first(live: World, home: Ca
         assert {each.principal for each in found} == ({principal} if ids else set())
 
     assert changed.principal == (await home.get(memory.id)).principal == "helper"
+
+
+async def test_an_edge_that_a_persons_memory_states_since_is_left(live: World) -> None:
+    """W9 With its ends: what the memory says is in the graph as before, however it came there."""
+    agent, person = helper(live), ada(live)
+    edge = await agent.put_edge("Lena", "LOVES", "Lou")
+    alone = await agent.put_edge("Lena", "KNOWS", "Lou")
+    await person.add("Lena loves Lou.", id="a", facts=[fact("Lena", "LOVES", "Lou")])
+
+    summary = await undo(person, by_principal("helper"))
+
+    nodes = {edge.source.id, edge.target.id}
+    assert undone(summary) == {alone.id: 0}
+    assert left(summary) == dict.fromkeys({edge.id, *nodes}, "NEEDED")
+    assert [each.edge.relation for each in (await person.neighbors("Lena")).neighbors] == ["LOVES"]

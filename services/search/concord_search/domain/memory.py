@@ -31,6 +31,10 @@ _TALK = {0: Talk.OF_PEOPLE, 1: Talk.OF_USER, 5: Talk.OF_PEOPLE}
 """By the contract's role numbers; 0, 1 and 5 are UNSPECIFIED, USER and PERSON."""
 
 
+VERIFIED = 3
+"""The trust of what a person said, or both principals agreed to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """One source of a memory. `trust` is what its writer claims: 1 (doubtful) to 3 (verified)."""

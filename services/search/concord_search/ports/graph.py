@@ -128,6 +128,8 @@ class OpenConflict:
     other_statement: str
     is_text_finding: bool
     """Whether it was merely found in texts, and nobody has confirmed it."""
+    is_claimed: bool = False
+    """Whether a caller who stands below a side says so, and nobody has confirmed it."""
 
 
 @dataclass(frozen=True, slots=True)

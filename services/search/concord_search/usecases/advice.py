@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from concord_search.domain import stac
 from concord_search.domain.confidence import Band
 from concord_search.domain.filters import Superseded
+from concord_search.domain.memory import VERIFIED
 from concord_search.domain.speech import asks_of_the_past
 from concord_search.domain.stac import Case, NextAction, Preference, StacOptions, Thresholds
+from concord_search.ports.graph import OpenConflict
 from concord_search.ports.index import Question
 from concord_search.usecases.chains import SupersededMatch
 from concord_search.usecases.results import Result
@@ -74,7 +76,7 @@ def advice(
             words=_words_to_add(question, best),
             of_past=of_past,
             replaced=len(results) - len(best),
-            disputed_by=next(_disputing(best[0]), ""),
+            disputed_by=next((each.other_id for each in _moving(best[0])), ""),
             superseded=case.superseded,
             times=case.times,
         )
@@ -103,17 +105,29 @@ def _words_to_add(question: Question, best: Sequence[Result]) -> tuple[str, ...]
 
 
 def _preference(best: Sequence[Result], limits: Thresholds) -> Preference | None:
-    """The preference for the first two results in dispute, one of them among the first three."""
+    """The preference for the first two results in dispute, one of them among the first three.
+
+    What a caller merely says against a higher one's memory counts for the first result alone, and
+    for the other.
+    """
     there = {each.memory.state.id: each for each in best}
     for one in best[: stac.LOOKED_AT]:
-        for other in filter(None, map(there.get, _disputing(one))):
+        for conflict in _moving(one):
+            other = there.get(conflict.other_id)
+            if other is None or (conflict.is_claimed and one is not best[0]):
+                continue
             ids = one.memory.state.id, other.memory.state.id
-            if stac.is_second_preferred(one.breakdown, other.breakdown, limits):
+            is_above = conflict.is_claimed and other.memory.state.trust >= VERIFIED
+            if is_above or stac.is_second_preferred(one.breakdown, other.breakdown, limits):
                 ids = ids[::-1]
             return Preference(*ids)
     return None
 
 
-def _disputing(result: Result) -> Iterator[str]:
-    """The other sides of its conflicts, but for those that were merely found in texts."""
-    return (each.other_id for each in result.conflicts if not each.is_text_finding)
+def _moving(result: Result) -> Iterator[OpenConflict]:
+    """Its conflicts, but for those that were merely found in texts, and those that only a lower
+    caller says there are (W9)."""
+    is_persons = result.memory.state.trust >= VERIFIED
+    for each in result.conflicts:
+        if not (each.is_text_finding or (each.is_claimed and is_persons)):
+            yield each

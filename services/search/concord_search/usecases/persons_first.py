@@ -13,12 +13,10 @@ import numpy as np
 
 from concord_search.domain import fusion
 from concord_search.domain.candidates import Bools, Candidates, Ints, Neighbour, Talk
+from concord_search.domain.memory import VERIFIED
 from concord_search.domain.ranking import Ranking
 from concord_search.usecases.advice import NEAR
 from concord_search.usecases.results import Ranked
-
-VERIFIED = 3
-"""The contract's number of the trust of a person's words, and of what both principals agreed to."""
 
 MOST = 5
 """So many of what persons said keep a place."""

@@ -63,6 +63,8 @@ def listed(claims: Sequence[Any]) -> list[RenderableType]:
         head = text(f"{each.number}  ", "bold")
         head.append(f"{each.claimant} would {WOULD[each.action]} {each.item_id} of {each.owner}'s")
         lines += [head, text(f"    now: {_said(each.item_statement)}", "dim")]
+        if each.asks:
+            lines.append(text(f"    asks: {each.asks}", "dim"))
         if each.by_id:
             lines.append(text(f"    by {each.by_id}: {_said(each.by_statement)}", "dim"))
         if each.state != type_pb2.CLAIM_STATE_OPEN:

@@ -34,7 +34,7 @@ class _BatchOutcomeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_BatchOut
     BATCH_OUTCOME_CREATED: _BatchOutcome.ValueType  # 1
     """A new memory."""
     BATCH_OUTCOME_UNCHANGED: _BatchOutcome.ValueType  # 2
-    """The memory was there already, live or forgotten."""
+    """The memory was there already, live or forgotten; what only principals below the caller forgot is back."""
     BATCH_OUTCOME_UPDATED: _BatchOutcome.ValueType  # 3
     """A new version of a memory that was there."""
     BATCH_OUTCOME_ERASED: _BatchOutcome.ValueType  # 4
@@ -52,7 +52,7 @@ BATCH_OUTCOME_UNSPECIFIED: BatchOutcome.ValueType  # 0
 BATCH_OUTCOME_CREATED: BatchOutcome.ValueType  # 1
 """A new memory."""
 BATCH_OUTCOME_UNCHANGED: BatchOutcome.ValueType  # 2
-"""The memory was there already, live or forgotten."""
+"""The memory was there already, live or forgotten; what only principals below the caller forgot is back."""
 BATCH_OUTCOME_UPDATED: BatchOutcome.ValueType  # 3
 """A new version of a memory that was there."""
 BATCH_OUTCOME_ERASED: BatchOutcome.ValueType  # 4

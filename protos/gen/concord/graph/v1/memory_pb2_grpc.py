@@ -125,7 +125,8 @@ class MemoryServiceServicer:
 
     def AddMemory(self, request, context):
         """Remembers a text. Adding it again gives the memory that is there: one of the same request_id, else of
-        the same external_id or id, else a current one of equal content, kind and sources.
+        the same external_id or id, else a current one of equal content, kind and sources. What only principals below
+        the caller wrote then holds until the caller's end of it, not LOW, with the facts of both.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -47,7 +47,8 @@ class MemoryServiceStub:
     def __new__(cls, channel: _aio.Channel) -> MemoryServiceAsyncStub: ...
     AddMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.AddMemoryRequest, _memory_pb2.AddMemoryResponse]
     """Remembers a text. Adding it again gives the memory that is there: one of the same request_id, else of
-    the same external_id or id, else a current one of equal content, kind and sources.
+    the same external_id or id, else a current one of equal content, kind and sources. What only principals below
+    the caller wrote then holds until the caller's end of it, not LOW, with the facts of both.
     """
     BatchAddMemories: _grpc.StreamUnaryMultiCallable[_memory_pb2.BatchAddMemoriesRequest, _memory_pb2.BatchAddMemoriesResponse]
     """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors. Writes of other spaces
@@ -101,7 +102,8 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     AddMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.AddMemoryRequest, _memory_pb2.AddMemoryResponse]  # type: ignore[assignment]
     """Remembers a text. Adding it again gives the memory that is there: one of the same request_id, else of
-    the same external_id or id, else a current one of equal content, kind and sources.
+    the same external_id or id, else a current one of equal content, kind and sources. What only principals below
+    the caller wrote then holds until the caller's end of it, not LOW, with the facts of both.
     """
     BatchAddMemories: _aio.StreamUnaryMultiCallable[_memory_pb2.BatchAddMemoriesRequest, _memory_pb2.BatchAddMemoriesResponse]  # type: ignore[assignment]
     """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors. Writes of other spaces
@@ -158,7 +160,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.AddMemoryResponse, _abc.Awaitable[_memory_pb2.AddMemoryResponse]]:
         """Remembers a text. Adding it again gives the memory that is there: one of the same request_id, else of
-        the same external_id or id, else a current one of equal content, kind and sources.
+        the same external_id or id, else a current one of equal content, kind and sources. What only principals below
+        the caller wrote then holds until the caller's end of it, not LOW, with the facts of both.
         """
 
     @_abc_1.abstractmethod

@@ -50,7 +50,8 @@ class SpaceServiceStub:
     ImportSpace: _grpc.StreamUnaryMultiCallable[_space_pb2.ImportSpaceRequest, _space_pb2.ImportSpaceResponse]
     """Writes a full export into the caller's space, all of it or nothing. The space must be unused: no change
     was ever recorded in it. A full export of the space then has the same lines as the imported file, but
-    for the first line and for later changes, confirmations of erasures among them.
+    for the first line and for later changes, confirmations of erasures among them. Without a genesis, what it says
+    that a principal wrote who stands above the caller is refused: a person's key imports persons' words.
 
     An export with a genesis contains consents. It needs a space of the name that the genesis states, that
     space's enrolment secret, which this import uses up, and a restore grant that both slots of the
@@ -79,7 +80,8 @@ class SpaceServiceAsyncStub(SpaceServiceStub):
     ImportSpace: _aio.StreamUnaryMultiCallable[_space_pb2.ImportSpaceRequest, _space_pb2.ImportSpaceResponse]  # type: ignore[assignment]
     """Writes a full export into the caller's space, all of it or nothing. The space must be unused: no change
     was ever recorded in it. A full export of the space then has the same lines as the imported file, but
-    for the first line and for later changes, confirmations of erasures among them.
+    for the first line and for later changes, confirmations of erasures among them. Without a genesis, what it says
+    that a principal wrote who stands above the caller is refused: a person's key imports persons' words.
 
     An export with a genesis contains consents. It needs a space of the name that the genesis states, that
     space's enrolment secret, which this import uses up, and a restore grant that both slots of the
@@ -129,7 +131,8 @@ class SpaceServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_space_pb2.ImportSpaceResponse, _abc.Awaitable[_space_pb2.ImportSpaceResponse]]:
         """Writes a full export into the caller's space, all of it or nothing. The space must be unused: no change
         was ever recorded in it. A full export of the space then has the same lines as the imported file, but
-        for the first line and for later changes, confirmations of erasures among them.
+        for the first line and for later changes, confirmations of erasures among them. Without a genesis, what it says
+        that a principal wrote who stands above the caller is refused: a person's key imports persons' words.
 
         An export with a genesis contains consents. It needs a space of the name that the genesis states, that
         space's enrolment secret, which this import uses up, and a restore grant that both slots of the

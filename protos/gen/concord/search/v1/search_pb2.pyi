@@ -574,7 +574,8 @@ class SearchResponse(_message.Message):
     next_action: Global___NextAction.ValueType
     """What to do next. Never ACCEPT, STATE or CAVEAT when that result is not current; PREFER when one of the first
     three current results is in an open conflict with another result of the page. Never ACCEPT or STATE when
-    the best one is in an open conflict. Conflicts that were merely found in texts change none of this.
+    the best one is in an open conflict. Conflicts that were merely found in texts change none of this,
+    nor those of a person's memory that only a caller below it claims.
     """
     index_token: _builtins.str
     """Freshness token of the index that answered."""

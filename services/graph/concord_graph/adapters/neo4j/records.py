@@ -170,7 +170,8 @@ def labels(item_: Record, tokens: Tokens) -> list[str]:
     Labels beside `Item` and the kind's version select nodes for the schema's partial indexes.
     """
     found = ["Item", version(item_.kind)]
-    if item_.deleted or item_.revision.record_until != FOREVER:  # a former revision ends at once
+    is_gone = item_.deleted and not isinstance(item_, DeclaredRelation)  # which is found by name
+    if is_gone or item_.revision.record_until != FOREVER:  # a former revision ends at once
         return [*found, "Tombstone"]
     if isinstance(item_, DeclaredRelation):
         return [*found, "Relation", "Functional"] if item_.functional else [*found, "Relation"]

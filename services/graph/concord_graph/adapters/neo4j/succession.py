@@ -123,7 +123,7 @@ def listed_relations(known: Known) -> str:
     """Select the declared relations with a name after $after, by name."""
     return (
         f"{bringing(known)}MATCH {seen('r', 'Relation', known)} AND r.name > $after"
-        " RETURN properties(r) ORDER BY r.space, r.name LIMIT $limit"
+        " AND NOT r.deleted RETURN properties(r) ORDER BY r.space, r.name LIMIT $limit"
     )
 
 

@@ -157,7 +157,8 @@ def listed_relations(now: bool) -> str:
     """Select the declared relations with a name after :after, by name."""
     return (
         f"SELECT {qualified(RELATION, 'r')} FROM relation r WHERE r.space = :space"
-        f" AND {current('r', now)} AND r.name > :after ORDER BY r.name LIMIT :limit"
+        f" AND {current('r', now)} AND r.name > :after AND r.deleted = 0"
+        " ORDER BY r.name LIMIT :limit"
     )
 
 

@@ -84,7 +84,7 @@ async def _as_before(writer: Writer, stored: Record, revision: int) -> Record:
 def gone(stored: Record) -> Record:
     """Return the revision that stands for a missing item, or for an undeclared relation."""
     if isinstance(stored, DeclaredRelation):
-        blank = DeclaredRelation(stored.id, stored.name, functional=False)
+        blank = DeclaredRelation(stored.id, stored.name, functional=False, deleted=True)
         return replace(blank, create_time=stored.create_time, revision=stored.revision)
     return replace(stored, deleted=True)
 

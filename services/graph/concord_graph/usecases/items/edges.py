@@ -65,7 +65,10 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> Writt
         return written(None, await _create(writer, draft, source, target))
     if stored.claimed:
         stored = await writer.state_claimed(stored)
-    edge = replace(stored, **_merged(stored, draft))
+    merged = _merged(stored, draft)
+    if not writer.is_granted and await writer.standing.is_above(stored):
+        merged |= _said_above(stored, draft)
+    edge = replace(stored, **merged)
     await _demand_type(writer, stored, edge)
     if etag:
         await writer.demand_etag(stored, etag, edge)
@@ -151,6 +154,17 @@ def _merged(stored: Edge, draft: EdgeDraft) -> dict[str, Any]:
             else draft.valid_from
         ),
         "valid_until": stored.valid_until if draft.valid_until is None else draft.valid_until,
+    }
+
+
+def _said_above(stored: Edge, draft: EdgeDraft) -> dict[str, Any]:
+    """Return what holds of an edge that only lower writers wrote once somebody above states it: no
+    end and no lower weight of theirs (W9)."""
+    return {
+        "weight": max(stored.weight, 1.0) if draft.weight is None else draft.weight,
+        "importance": draft.importance
+        or (stored.importance if stored.importance != Importance.LOW else Importance.UNSET),
+        "valid_until": draft.valid_until,
     }
 
 

@@ -34,7 +34,7 @@ async def declare_relation(
         return written(None, await writer.declare(None, declared))
     if etag:
         await writer.demand_etag(stored, etag)
-    intended = replace(stored, **declaration)
+    intended = replace(stored, **declaration, deleted=False)
     if intended == stored:
         return written(stored, stored)
     return written(stored, await writer.declare(stored, intended))

@@ -26,7 +26,7 @@ from concord_graph.usecases.memory.erase import Erasing, goes_with
 from concord_graph.usecases.memory.facts import stated_content
 from concord_graph.usecases.write.writer import Writer
 
-ENTRIES = frozenset({ItemKind.EPISODE, ItemKind.WORKING_MEMORY, ItemKind.CONFLICT})
+ENTRIES = frozenset({ItemKind.EPISODE, ItemKind.WORKING_MEMORY, ItemKind.CONFLICT, ItemKind.CLAIM})
 
 
 async def current(tx: Reads, item_id: str, kind: ItemKind | None = None) -> Record | None:

@@ -13,6 +13,7 @@ from concord_graph.domain.facts import Fact, StatedContent, Support
 from concord_graph.domain.items import Edge, EdgeType, End, Memory, Origin, Record
 from concord_graph.ports import Reads
 from concord_graph.usecases.items.edges import addressed, end_of
+from concord_graph.usecases.memory.raised import is_above
 from concord_graph.usecases.read.shown import fixed_edges
 from concord_graph.usecases.write.writer import Writer
 
@@ -173,7 +174,7 @@ class _Making:
         if edge.claimed:
             edge = await writer.state_claimed(edge)
         if not await follows_facts(writer, edge):
-            return edge
+            return await self._said_above(edge, content)
         others = (
             _content_of(edge)
             if anew
@@ -181,6 +182,15 @@ class _Making:
         )
         changed = with_content(edge, content.joined(others) if others else content)
         return edge if changed == edge else await writer.put(edge, changed)
+
+    async def _said_above(self, edge: Edge, content: StatedContent) -> Edge:
+        """Let an edge that only lower writers wrote say what a memory of somebody above them states
+        (W9): as long, and as much."""
+        frozen = await self._writer.is_frozen(edge.id)
+        if frozen or edge.is_lineage or not await is_above(self._writer, edge):
+            return edge
+        joined = with_content(edge, content.joined(_content_of(edge)))
+        return await self._writer.put(edge, replace(joined, origin=edge.origin))
 
     def _content(self, fact: Fact) -> StatedContent:
         return _of(self._memory, fact)

@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from concord_concepts.triggers import TriggerMalformed, trigger
-
-from concord_graph.domain.digests import content_digest
-from concord_graph.domain.drafts import DRAFTED, MemoryDraft, Patch, check_interval
+from concord_graph.domain.drafts import (
+    DRAFTED,
+    MemoryDraft,
+    Patch,
+    check_extracted,
+    check_interval,
+    check_triggers,
+)
 from concord_graph.domain.errors import (
     FieldInvalid,
     GraphError,
@@ -44,7 +48,6 @@ from concord_graph.domain.turns import check_turn_unchanged, said
 from concord_graph.ports import (
     BatchAdded,
     ConceptExtractor,
-    Expected,
     LinkParser,
     Outcome,
     TurnsAppended,
@@ -52,7 +55,15 @@ from concord_graph.ports import (
 )
 from concord_graph.usecases.items.lineage import sync_links
 from concord_graph.usecases.memory.facts import keep_facts, make_edges, settle
-from concord_graph.usecases.memory.repeats import confirmed_by, is_keyed, repeated
+from concord_graph.usecases.memory.raised import is_above, take_back_lower
+from concord_graph.usecases.memory.repeats import (
+    asked_about,
+    confirmed_by,
+    is_keyed,
+    refuse_other_words,
+    repeated,
+    said_above,
+)
 from concord_graph.usecases.memory.whose_words import in_own_words, reworded, words_origin
 from concord_graph.usecases.write.commands import BatchRefused, ItemRefused
 from concord_graph.usecases.write.writer import Writer, claimed_as, existing, ref, written
@@ -71,7 +82,7 @@ class Memories:
         `extracted`: a program or model took the text from elsewhere; its links are RELATED_TO.
         """
         self._check(draft)
-        await writer.tx.expect(lambda: self._asked_about([draft]))
+        await writer.tx.expect(lambda: asked_about([draft], self.links))
         known = await repeated(writer, draft)
         if known is None:
             return written(None, await self._create(writer, draft, extracted=extracted))
@@ -81,7 +92,7 @@ class Memories:
             raise ItemState("this memory is forgotten: restore it")
         drafted = self._drafted(known, draft)
         if is_keyed(draft) and drafted != known:
-            await _refuse_other_words(writer, known, drafted)
+            await refuse_other_words(writer, known, drafted)
         await writer.restate(known, draft.session_id)
         own = is_own_statement(drafted, writer.author.origin, derived=extracted)
         return written(known, await self._confirm(writer, known, draft, own=own))
@@ -95,7 +106,7 @@ class Memories:
         extracted: bool = False,
     ) -> BatchAdded:
         """Create memories in one transaction: all, or none with every refusal listed."""
-        await writer.tx.expect(lambda: self._asked_about(drafts))
+        await writer.tx.expect(lambda: asked_about(drafts, self.links))
         added: list[Written] = []
         refusals: list[ItemRefused] = []
         async with writer.together():
@@ -130,8 +141,12 @@ class Memories:
             check_turn_unchanged(stored, memory)
             await writer.demand_allowed(stored, memory)
             return await self._beside(writer, stored, memory)
+        above = memory.content != stored.content and await is_above(writer, stored)
         with claimed_as(stored):
-            return written(stored, await self.replace(writer, stored, memory))
+            replaced = await self.replace(writer, stored, memory)
+        if above:
+            await take_back_lower(writer, replaced)
+        return written(stored, replaced)
 
     async def _beside(
         self, writer: Writer, stored: Memory, memory: Memory, *, extracted: bool = False
@@ -149,7 +164,7 @@ class Memories:
             revision=Revision(),
         )
         check_interval(own, "memory.valid_until")
-        _check_triggers(own)
+        check_triggers(own)
         links = meant_links(self.links(own.content), _voice(writer, own, extracted=extracted))
         origin = await words_origin(writer, own, extracted=extracted)
         other = await self.put(writer, None, with_words_of(own, origin))
@@ -162,16 +177,34 @@ class Memories:
     async def _confirm(
         self, writer: Writer, known: Memory, draft: MemoryDraft, *, own: bool = False
     ) -> Memory:
-        """Return a memory whose words were said again: a writer who may confirms its facts.
+        """Return a memory whose words were said again: a writer who may confirms its facts. What
+        only lower writers wrote is on record as the author's, too, and holds as the author says it.
 
         `own`: the words are the writer's own, too.
         """
         confirmed = confirmed_by(known, draft)
+        above = await is_above(writer, known)
+        if above:
+            confirmed = said_above(confirmed, draft)
         if own:
             confirmed = in_own_words(confirmed, writer.author.origin)
-        if confirmed == known or not await writer.standing.may(known):
+        if not above and (confirmed == known or not await writer.standing.may(known)):
             return known
-        return await self.replace(writer, known, confirmed)
+        if confirmed == known:
+            said = await writer.put(known, known)
+        else:
+            said = await self.replace(writer, known, confirmed)
+        if above:
+            await take_back_lower(writer, said)
+        return said
+
+    async def _freed(self, writer: Writer, known: Memory) -> Memory:
+        """Return a memory; one that only lower writers wrote and forgot is back."""
+        if not known.deleted or not await is_above(writer, known):
+            return known
+        back = await self.put(writer, known, replace(known, deleted=False))
+        await take_back_lower(writer, back)
+        return back
 
     async def forget(self, writer: Writer, memory_id: str, etag: str) -> Written:
         """Forget a memory: it can be restored."""
@@ -202,7 +235,7 @@ class Memories:
 
         A turn whose external id is known is not appended again.
         """
-        await writer.tx.expect(lambda: self._asked_about(drafts))
+        await writer.tx.expect(lambda: asked_about(drafts, self.links))
         turns: list[Written] = []
         for draft in drafts:
             writer.tx.step()
@@ -216,7 +249,9 @@ class Memories:
             return written(None, await self._create(writer, draft))
         if said(known) != said(self._drafted(known, draft)):
             raise ItemExists(known.id, "external id")
-        return written(known, known)  # forgotten stays forgotten: an import restores none
+        if known.erase_time or (back := await self._freed(writer, known)).deleted:
+            return written(known, known)  # forgotten stays forgotten: an import restores none
+        return written(known, await self._confirm(writer, back, draft))
 
     async def _add_one(
         self, writer: Writer, draft: MemoryDraft, *, update_existing: bool, extracted: bool
@@ -227,20 +262,24 @@ class Memories:
             return written(None, await self._create(writer, draft, extracted=extracted))
         if known.erase_time:
             return Written(ref(known), Outcome.ERASED)
-        if not known.deleted:
-            await writer.restate(known, draft.session_id)
-        drafted = self._drafted(known, draft)
-        if known.deleted or drafted == known:
+        there, known = known, await self._freed(writer, known)
+        if known.deleted:
             return written(known, known)  # forgotten stays forgotten: a batch restores none
-        if not is_keyed(draft):
-            return written(known, await self._confirm(writer, known, draft))
+        await writer.restate(known, draft.session_id)
+        drafted = self._drafted(known, draft)
+        if drafted == known or not is_keyed(draft):
+            return written(there, await self._confirm(writer, known, draft))
         if not update_existing:
-            await _refuse_other_words(writer, known, drafted)
+            await refuse_other_words(writer, known, drafted)
         await writer.demand_allowed(known, drafted)
         if writer.standing.changes(known, drafted) and not await writer.standing.may(known):
             return await self._beside(writer, known, drafted, extracted=extracted)
+        above = drafted.content != known.content and await is_above(writer, known)
         drafted = await reworded(writer, known, drafted, extracted=extracted)
-        return written(known, await self.replace(writer, known, drafted, extracted=extracted))
+        replaced = await self.replace(writer, known, drafted, extracted=extracted)
+        if above:
+            await take_back_lower(writer, replaced)
+        return written(there, replaced)
 
     async def _create(
         self, writer: Writer, draft: MemoryDraft, *, extracted: bool = False
@@ -256,13 +295,15 @@ class Memories:
         )
         drafted = self._drafted(blank, draft)
         check_interval(drafted, "memory.valid_until")
-        _check_triggers(drafted)
+        check_triggers(drafted)
         if drafted.memory_kind == MemoryKind.TURN:
             order = await writer.tx.last_turn_order(draft.session_id) + 1
             drafted = replace(drafted, turn_order=order)
         origin = await words_origin(writer, drafted, extracted=extracted)
         memory = await self.put(writer, None, with_words_of(drafted, origin))
         await sync_links(writer, memory, links)
+        if draft.id:
+            await take_back_lower(writer, memory)
         return memory
 
     async def replace(
@@ -273,7 +314,7 @@ class Memories:
             return stored
         check_turn_unchanged(stored, memory)
         check_interval(memory, "memory.valid_until")
-        _check_triggers(memory)
+        check_triggers(memory)
         if memory.content == stored.content:
             return await self.put(writer, stored, memory)
         edges = await writer.tx.content_edges_from(stored.id)
@@ -291,26 +332,12 @@ class Memories:
         await writer.demand_allowed(before, after)
         if before is not None:
             await writer.demand_unharmed(before, after)
-        _check_extracted(after)
+        check_extracted(after)
         async with writer.together():  # announces the changed items after both writes
             edges = await make_edges(writer, before, after)
             put = await writer.put(before, after)
             await keep_facts(writer, before, put, edges)
         return put
-
-    def _asked_about(self, drafts: Sequence[MemoryDraft]) -> Expected:
-        """Return the keys that creating these drafts will ask the store for."""
-        links = [link for draft in drafts for link in self.links(draft.content)]
-        linked = [each.link.target_id for each in links if not each.malformed]
-        said = [content_digest(draft) for draft in drafts if not is_keyed(draft)]
-        return Expected(
-            ids=tuple(draft.id for draft in drafts if draft.id) + tuple(linked),
-            external_ids=tuple(draft.external_id for draft in drafts if draft.external_id),
-            content_digests=tuple(said),
-            node_names=tuple(
-                name for draft in drafts for f in draft.facts for name in (f.subject, f.object)
-            ),
-        )
 
     def _check(self, draft: MemoryDraft) -> None:
         if not draft.content:
@@ -352,24 +379,9 @@ class Memories:
         )
 
 
-async def _refuse_other_words(writer: Writer, known: Memory, drafted: Memory) -> None:
-    """Refuse a draft whose id or external id is taken; a constitutive memory's is protected."""
-    if known.edge_type == EdgeType.CONSTITUTIVE:
-        await writer.demand_allowed(known, drafted)
-    raise ItemExists(known.id, "id or external id")
-
-
 def _voice(writer: Writer, text: Memory | MemoryDraft, *, extracted: bool) -> Voice:
     """Return who speaks in a content that this writer writes."""
     return Voice.STORED if extracted else voice_of(text.memory_kind, writer.author.origin)
-
-
-def _check_extracted(memory: Memory) -> None:
-    """Refuse a constitutive memory with a fact that nobody stated or confirmed."""
-    for place, fact in enumerate(memory.facts):
-        if fact.extracted and memory.edge_type == EdgeType.CONSTITUTIVE:
-            field = f"memory.facts[{place}].extracted"
-            raise FieldInvalid(field, "what defines the agent must be stated, not extracted")
 
 
 def _stating(memory: Memory | None) -> object:
@@ -382,12 +394,3 @@ def _stating(memory: Memory | None) -> object:
 def _demand_unerased(memory: Memory) -> None:
     if memory.erase_time:
         raise ItemErased(memory.id)
-
-
-def _check_triggers(memory: Memory) -> None:
-    """Refuse malformed triggers: no situation could ever match them (S9)."""
-    for place, text in enumerate(memory.surfaces_when):
-        try:
-            trigger(text)
-        except TriggerMalformed as error:
-            raise FieldInvalid(f"memory.surfaces_when[{place}]", str(error)) from error

@@ -8,13 +8,23 @@ from dataclasses import replace
 from concord_graph.domain.digests import content_digest
 from concord_graph.domain.drafts import MemoryDraft
 from concord_graph.domain.errors import ItemExists
-from concord_graph.domain.items import REPLACING, Edge, Instant, ItemKind, Memory
+from concord_graph.domain.items import (
+    REPLACING,
+    Edge,
+    EdgeType,
+    Importance,
+    Instant,
+    ItemKind,
+    Memory,
+)
 from concord_graph.domain.supersession import Supersession
-from concord_graph.ports import Reads
+from concord_graph.ports import Expected, LinkParser, Reads
 from concord_graph.usecases.write.writer import Writer
 
 MERGED = "merged"
 """The property that marks the lineage of a merge (V1)."""
+MOST_FACTS = 10
+"""The most facts of one memory, as in the contract."""
 
 
 async def repeated(writer: Writer, draft: MemoryDraft) -> Memory | None:
@@ -55,6 +65,19 @@ def confirmed_by(known: Memory, draft: MemoryDraft) -> Memory:
     return replace(known, facts=tuple(facts))
 
 
+def said_above(known: Memory, draft: MemoryDraft) -> Memory:
+    """Return a memory of lower writers as somebody above them says the same: as long, and at least
+    as important, with the facts of both (W9)."""
+    facts = {fact.triple: fact for fact in (*known.facts, *draft.facts)}
+    own = {fact.triple: facts[fact.triple] for fact in draft.facts}
+    return replace(
+        known,
+        valid_until=draft.valid_until,
+        importance=draft.importance if known.importance == Importance.LOW else known.importance,
+        facts=tuple((own | facts).values())[:MOST_FACTS],
+    )
+
+
 def is_keyed(draft: MemoryDraft) -> bool:
     """Return whether the caller chose an id or external id: then words are not compared."""
     return bool(draft.id or draft.external_id)
@@ -70,6 +93,28 @@ async def _has_only_ended(
     if memory.valid_from is None or not supersession.is_superseded(at.valid):
         return False
     return not await _replacing(tx, memory)
+
+
+async def refuse_other_words(writer: Writer, known: Memory, drafted: Memory) -> None:
+    """Refuse a draft whose id or external id is taken; a constitutive memory's is protected."""
+    if known.edge_type == EdgeType.CONSTITUTIVE:
+        await writer.demand_allowed(known, drafted)
+    raise ItemExists(known.id, "id or external id")
+
+
+def asked_about(drafts: Sequence[MemoryDraft], parse: LinkParser) -> Expected:
+    """Return the keys that creating these drafts will ask the store for."""
+    links = [link for draft in drafts for link in parse(draft.content)]
+    linked = [each.link.target_id for each in links if not each.malformed]
+    said = [content_digest(draft) for draft in drafts if not is_keyed(draft)]
+    return Expected(
+        ids=tuple(draft.id for draft in drafts if draft.id) + tuple(linked),
+        external_ids=tuple(draft.external_id for draft in drafts if draft.external_id),
+        content_digests=tuple(said),
+        node_names=tuple(
+            name for draft in drafts for f in draft.facts for name in (f.subject, f.object)
+        ),
+    )
 
 
 async def _named(writer: Writer, memory_id: str) -> Memory | None:

@@ -178,10 +178,19 @@ class _Looked:
         for item_id, planned in self._plan.items():
             if isinstance(planned.before, Entry):
                 continue
-            if await in_the_way(self._tx, planned, plan) or await changed_dependencies(
-                self._tx, planned, plan
+            if (
+                await self._is_stated(planned)
+                or await in_the_way(self._tx, planned, plan)
+                or await changed_dependencies(self._tx, planned, plan)
             ):
                 yield item_id
+
+    async def _is_stated(self, planned: Planned) -> bool:
+        """Return whether an edge would go that a memory states which stays as it is."""
+        if not (planned.is_removed and isinstance(planned.before, Edge)):
+            return False
+        stating = await self._tx.stating([planned.before.id], limit=PAGE)
+        return any(memory_id not in self._plan for memory_id, _ in stating)
 
     async def _following(self) -> Mapping[str, Planned]:
         """Return the edges of facts that no memory states any more once all is undone.

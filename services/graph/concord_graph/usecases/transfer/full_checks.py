@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from concord_graph.domain import protection
-from concord_graph.domain.claims import claim_of
+from concord_graph.domain.claims import Rank, claim_of, rank_of
 from concord_graph.domain.conflicts import conflict_of
 from concord_graph.domain.digests import digest
 from concord_graph.domain.erasure import (
@@ -30,6 +30,7 @@ from concord_graph.domain.items import (
     Item,
     ItemKind,
     Memory,
+    MemoryOrigin,
     Node,
     Record,
     is_erased,
@@ -246,3 +247,15 @@ async def _are_memories(tx: Writes, ids: list[str]) -> bool:
         if kind != ItemKind.MEMORY and not erased_later:
             return False
     return True
+
+
+def rank_said(change: Change, item: Record | None) -> Rank:
+    """Return how high whoever made a change stands, or whose words a memory is said to be: no file
+    of a lower principal's makes anything a higher one's (W9)."""
+    said = [rank_of(change.author.kind)]
+    if isinstance(item, Memory):
+        said += [_RANKS.get(each, Rank.NOBODY) for each in (item.origin, item.words_origin)]
+    return max(said)
+
+
+_RANKS = {MemoryOrigin.HUMAN: Rank.HUMAN, MemoryOrigin.AGENT: Rank.AGENT}

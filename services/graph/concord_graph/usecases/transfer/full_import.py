@@ -41,6 +41,7 @@ from concord_graph.usecases.transfer.full_checks import (
     misfit,
     mismatch,
     missing,
+    rank_said,
     states,
     unattested,
 )
@@ -236,6 +237,8 @@ class FullImport:
         unfit = misfit(change, item, consented=self._writer.is_granted)
         if unfit:
             raise self._wrong(unfit)
+        if not self._writer.is_granted and rank_said(change, item) > self._writer.standing.rank:
+            raise self._wrong("was written by somebody who stands above whoever imports it (W9)")
         if change.needs_consent and change.type not in _ATTESTED_ALONE:
             self._agreed.take(
                 change.item_id,

@@ -38,7 +38,8 @@ async def following(tx: Reads, before: Item | None, edge: Edge, author: str) -> 
     A review writes the conflict before its edge, so the conflict agrees with the edge already.
     """
     was_there = isinstance(before, Edge) and not before.deleted
-    if was_there != edge.deleted:  # neither created nor deleted
+    is_unclaimed = isinstance(before, Edge) and before.claimed > edge.claimed
+    if was_there != edge.deleted and not is_unclaimed:  # neither created, deleted nor agreed to
         return None
     contradicts = edge.relation == Relation.CONTRADICTS
     if not contradicts and not (edge.deleted and edge.properties.get(CONFLICT_ID)):
@@ -46,6 +47,8 @@ async def following(tx: Reads, before: Item | None, edge: Edge, author: str) -> 
     pair = pair_of(edge.source.id, edge.target.id)
     stored = (await tx.conflicts_between([pair])).get(pair)
     if contradicts and not edge.deleted:
+        if stored is not None and is_unclaimed and was_there:
+            return _agreed_to(stored, edge, author)
         return await _written(tx, stored, edge, author)
     if stored is None or stored.erase_time:
         return None
@@ -69,6 +72,14 @@ async def _written(tx: Reads, stored: Entry | None, edge: Edge, author: str) -> 
             return None, replace(opened, contradicts_id=edge.id)
         return (stored, known) if known.consented else None  # what both decided is asked for first
     return stored, asserted(known, edge.id, opened, stored.revision.number if stored else 0)
+
+
+def _agreed_to(stored: Entry, edge: Edge, author: str) -> Following | None:
+    """Return the conflict that a lower caller's contradiction opened, now that it counts."""
+    known = conflict_of(stored)
+    if known.state != ConflictState.POTENTIAL or known.contradicts_id != edge.id:
+        return None
+    return stored, asserted(known, edge.id, replace(known, author=author), stored.revision.number)
 
 
 async def _deleted(tx: Reads, stored: Entry, edge: Edge, author: str) -> Following | None:

@@ -260,12 +260,12 @@ class StandingGuard(Stands):
             lower = [
                 each
                 for each in items.values()
-                if isinstance(each, Edge) and await self._is_below(each)
+                if isinstance(each, Edge) and await self.is_below(each)
             ]
             if len(lower) < len(following):
                 break
             for each in lower:
-                of = await self._newest(each.id)
+                of = await self.first_author(each.id)
                 by = Target(each.id, ItemKind.EDGE)
                 harm = Harm(_target(edge), ClaimAction.FOLLOW, stand, by, of.principal, of.kind)
                 found.append((each, harm))
@@ -273,7 +273,8 @@ class StandingGuard(Stands):
             left = [each for each in left if each.id not in gone]
         return found
 
-    async def _is_below(self, edge: Edge) -> bool:
+    async def is_below(self, edge: Edge) -> bool:
+        """Return whether an edge ends nothing of the author's."""
         stand, own = await self.stand(edge), frozenset({self._author.principal})
         return edge.id not in self._made and await self._under(stand, Stand(self.rank, own))
 
@@ -283,7 +284,7 @@ class StandingGuard(Stands):
             return lower.rank < higher.rank
         return await self._guards_equals()
 
-    async def _newest(self, item_id: str) -> Author:
+    async def first_author(self, item_id: str) -> Author:
         """Return who first wrote an item."""
         filter_ = OperationFilter(item_id=item_id, types=WROTE, oldest_first=True)
         return (await self._tx.operations(filter_, None, 1))[0].author
@@ -317,6 +318,7 @@ class StandingGuard(Stands):
 
         Raises:
             StandsAbove: it does.
+            BeyondReach: a key that only adds would decide how later values stand.
         """
         if before is not None and before != after and not await self.may(before):
             raise StandsAbove(before, ClaimAction.DECLARE, before)
@@ -327,6 +329,8 @@ class StandingGuard(Stands):
         for edge in found.values():
             if not await self.may(edge):
                 raise StandsAbove(edge, ClaimAction.DECLARE, before)
+        if self._author.reach is Reach.NONE:
+            raise BeyondReach(after.id)
 
     async def overtaken(self, relation: str) -> list[tuple[Edge, Harm]]:
         """Return the values that would end higher ones of earlier once a relation is functional."""
@@ -351,7 +355,7 @@ class StandingGuard(Stands):
             if higher is None or not await self._under(stand, higher[1]):
                 higher = edge, stand
             elif edge.target != higher[0].target and not edge.ends_none:
-                of = await self._newest(edge.id)
+                of = await self.first_author(edge.id)
                 by, said = Target(edge.id, edge.kind), await self._said_by(*higher)
                 found.append(
                     (edge, Harm(said, ClaimAction.FOLLOW, higher[1], by, of.principal, of.kind))

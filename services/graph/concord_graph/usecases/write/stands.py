@@ -38,6 +38,18 @@ class Stands:
             return _PROPOSED.get(self._author.origin, Rank.AGENT)
         return rank_of(self._author.kind)
 
+    @property
+    def reaches_all(self) -> bool:
+        """Whether the author's key may change what is there."""
+        return self._author.reach is Reach.ALL
+
+    async def is_above(self, item: Memory | Edge) -> bool:
+        """Return whether the author stands above all who wrote an item, or took it away, and may
+        change it: what it says of it then holds."""
+        if item.revision.principal == self._author.principal or not self.reaches_all:
+            return False
+        return (await self.stand(item)).rank < self.rank
+
     async def stand(self, item: Item | DeclaredRelation) -> Stand:
         """Return how high an item stands: as the highest of those who wrote it; an edge of facts as
         the highest of the live memories that state it, and of those who wrote it as their own."""

@@ -64,7 +64,7 @@ class Writer(Recorder):
         if not (follows or self.is_granted):
             after, harms, pushed = await self.standing.judged(before, after)
             for lower, harm in pushed:
-                await self._take_back(lower, harm)
+                await self.take_back(lower, harm)
         item = await self._record(before, after, needs_consent=needs_consent)
         self._note(before, item, needs_consent=needs_consent)
         for harm in harms:
@@ -84,7 +84,7 @@ class Writer(Recorder):
         if not self.is_granted:
             await self.standing.demand_unharmed(before, after)
 
-    async def _take_back(self, lower: Edge, harm: Harm) -> None:
+    async def take_back(self, lower: Edge, harm: Harm) -> None:
         """Make an edge that is there one that only claims."""
         await self.put(lower, replace(lower, claimed=True), follows=True)
         await self.put_claim(None, self.standing.claim(harm, lower.id))
@@ -164,7 +164,7 @@ class Writer(Recorder):
             await self.standing.demand_declarable(before, after)
         if after.functional and not (before is not None and before.functional):
             for lower, harm in await self.standing.overtaken(after.name):
-                await self._take_back(lower, harm)
+                await self.take_back(lower, harm)
         declared = await self._record(before, after)
         self._note(before, declared, needs_consent=False)
         time = declared.revision.record_from

@@ -145,9 +145,15 @@ def conflicts_by_side(
                         other.id,
                         other.statement,
                         each.is_text_finding,
+                        is_claimed=_is_claimed(each),
                     )
                 )
     return of_side
+
+
+def _is_claimed(conflict: conflict_pb2.Conflict) -> bool:
+    is_open = conflict.state == conflict_pb2.CONFLICT_STATE_POTENTIAL
+    return is_open and conflict.judge == conflict_pb2.JUDGE_CALLER
 
 
 def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState:
