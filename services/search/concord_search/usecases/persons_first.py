@@ -1,18 +1,21 @@
-"""What persons said keeps its place beside what lower writers say (W9; decision 0117).
+"""What persons said keeps its place beside what lower writers say, and what each of these says
+beside the others (W9; decision 0117).
 
 Whoever may write can write a text that is nearer to a question than any honest answer, or fifty of
-them. So where both persons' words and lower ones are candidates, what persons said is also ranked
-alone, and keeps places on the page by that. Where all candidates are of one kind, nothing changes.
+them. So lower writers have a few places before the best of what persons said, which is also ranked
+alone, and each has a few before the best of every other one. Where all candidates are of one kind
+and one writer, or persons', nothing changes.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from concord_search.domain import fusion
-from concord_search.domain.candidates import Bools, Candidates, Ints, Neighbour, Talk
+from concord_search.domain.candidates import Candidates, Ints, Neighbour, Talk
 from concord_search.domain.ranking import Ranking
 from concord_search.usecases.advice import NEAR
 from concord_search.usecases.results import Ranked
@@ -20,83 +23,109 @@ from concord_search.usecases.results import Ranked
 VERIFIED = 3
 """The contract's number of the trust of a person's words, and of what both principals agreed to."""
 
-MOST = 5
-"""So many of what persons said keep a place."""
+REPORTED = 2
+"""The contract's number of the trust of an agent's words. What is lower may be what a person's own
+key imported: that gives way only where it repeats the question."""
 
-LEAD = 3
-"""Of the places behind so many, every second one is theirs."""
+PERSONS, NOBODY = -1, 0
+"""In place of a writer's number: all persons, and whoever wrote what is lower than REPORTED."""
 
-NATURAL = 0.8
+MOST = 3
+"""So many places come before those that give way, and so many of what persons, or another writer,
+said keep a place."""
+
+REPEATS = 0.88
 """A lower text that scores more repeats the question rather than answers it, and does not come
-before all that persons said: of ten honest answers that come first, one scores more."""
+before all that persons said."""
 
 REPEATED = 3
 WORDS, MEANING = 0.9, 0.5
 """So do as many lower texts as that, of which each holds such a share of the question's words and
 has such a cosine with it: together they score less, as each stands out less."""
 
-REPORTED = 2
-"""The contract's number of the trust of an agent's words. What is lower may be what a person's own
-key imported: that gives way only where it repeats the question."""
+SURE = 0.8
+"""A lower text that scores more is not HIGH beside what persons said."""
 
 C = TypeVar("C", bound=Candidates | Talk | Neighbour)
 
 
 def persons_first(ranked: Ranked) -> Ranked:
-    """The rows with what persons said in its places, where both kinds are among them.
+    """The rows with what persons and each lower writer said in its places, where rows of several
+    are among them.
 
     And which lower rows are not to be HIGH: those that repeat the question, or score hardly more
     than a person's words.
     """
-    ranking, trust = ranked.ranking, ranked.ranking.found.trust
-    trusted = [row for row in ranked.rows if trust[row] >= VERIFIED]
-    if not trusted or len(trusted) == len(ranked.rows):
+    ranking, found = ranked.ranking, ranked.ranking.found
+    lower = np.where(found.trust == REPORTED, found.writers, NOBODY)
+    writers = np.where(found.trust >= VERIFIED, PERSONS, lower).tolist()
+    said: dict[int, list[int]] = {}
+    for row in ranked.rows:
+        said.setdefault(writers[row], []).append(row)
+    if len(said) < 2:
         return ranked
-    among = np.array(trusted, dtype=np.int64)
-    alone = Ranking(_among(ranking.found, among), ranking.query, ranking.profiles)
-    first = alone.order[:MOST].tolist()
-    lower = set(ranked.rows).difference(trusted)
-    natural = _are_natural(ranking, lower)
-    gives_way = ~natural | (trust == REPORTED)
-    best = [trusted[row] for row in first]
-    rows = list(_in_turn(ranked.rows, best, lower, natural, gives_way))
-    near = ranking.composite <= ranking.composite[among].max() + NEAR
-    doubted = {row for row in lower if near[row] or not natural[row]}
+    repeating, doubted = set[int](), set[int]()
+    if PERSONS in said:
+        among = np.array(said[PERSONS], dtype=np.int64)
+        alone = Ranking(_among(found, among), ranking.query, ranking.profiles)
+        said[PERSONS] = among[alone.order].tolist()
+        others = [row for row in ranked.rows if writers[row] != PERSONS]
+        repeating = set(_repeating(ranking, others))
+        near = ranking.composite <= ranking.composite[among].max() + NEAR
+        doubted = repeating | {r for r in others if near[r] or ranking.composite[r] > SURE}
+    rows = list(_in_turn(ranked.rows, writers, said, repeating))
     return replace(ranked, rows=rows, doubted=doubted)
 
 
-def _are_natural(ranking: Ranking, lower: Collection[int]) -> Bools:
-    """Whether each row answers rather than repeats the question; asked of lower rows alone."""
+def _repeating(ranking: Ranking, lower: Sequence[int]) -> Iterator[int]:
+    """The lower rows that repeat the question."""
     words, cosine = ranking.scores["lexical"], ranking.found.cosine
     repeats = (np.nan_to_num(words) >= WORDS) & (np.nan_to_num(cosine) >= MEANING)
-    many = bool(repeats[list(lower)].sum() >= REPEATED)
-    natural: Bools = (ranking.composite <= NATURAL) & ~(repeats & many)
-    return natural
+    many = repeats[lower].sum() >= REPEATED
+    return (row for row in lower if ranking.composite[row] > REPEATS or (many and repeats[row]))
 
 
 def _in_turn(
     rows: Sequence[int],
-    best: Sequence[int],
-    lower: Collection[int],
-    natural: Bools,
-    gives_way: Bools,
+    writers: Sequence[int],
+    said: Mapping[int, Sequence[int]],
+    repeating: Collection[int],
 ) -> Iterator[int]:
-    """The rows in their order, but with the `best` of persons in the places that they keep."""
-    waiting, place, persons = dict.fromkeys(best), 0, 0
+    """The rows in their order, but with the best of what each one `said` in its places."""
+    waiting = {writer: list(some[:MOST]) for writer, some in said.items() if writer != NOBODY}
+    places, came = Counter[int](), set[int]()
     for row in rows:
-        if row in best and row not in waiting:
+        own = writers[row]
+        if row in came:
             continue
-        while row in lower and waiting and gives_way[row]:
-            is_first = not persons and not natural[row]
-            if not is_first and (place < LEAD or persons >= (place + 1) // 2):
-                break
-            one = next(iter(waiting))
-            del waiting[one]
-            place, persons = place + 1, persons + 1
+        while (other := _ahead(own, waiting, places, repeats=row in repeating)) is not None:
+            one = waiting[other].pop(0)
+            came.add(one)
+            places[other] += 1
             yield one
-        waiting.pop(row, None)
-        place, persons = place + 1, persons + (row not in lower)
+        if row in waiting.get(own, ()):
+            waiting[own].remove(row)
+        places[own] += 1
         yield row
+
+
+def _ahead(
+    own: int, waiting: Mapping[int, Sequence[int]], places: Counter[int], *, repeats: bool
+) -> int | None:
+    """Whose best comes before a row of a writer's `own`, if anybody's does.
+
+    `waiting`: the rows that keep a place and have none yet; `places`: how many each one has.
+    """
+    persons, lower = places[PERSONS], places.total() - places[PERSONS]
+    if own != PERSONS and waiting.get(PERSONS):
+        if repeats and not persons:
+            return PERSONS
+        if (repeats or own != NOBODY) and lower >= MOST and persons < lower:
+            return PERSONS
+    if own in {PERSONS, NOBODY} or places[own] < MOST:
+        return None
+    fewer = [one for one, some in waiting.items() if some and places[one] < places[own]]
+    return min(fewer, key=places.__getitem__, default=None)
 
 
 def _among(found: Candidates, rows: Ints) -> Candidates:
