@@ -30,9 +30,9 @@ key imported: that gives way only where it repeats the question."""
 PERSONS, NOBODY = -1, 0
 """In place of a writer's number: all persons, and whoever wrote what is lower than REPORTED."""
 
-MOST = 3
-"""So many places come before those that give way, and so many of what persons, or another writer,
-said keep a place."""
+MOST, EQUALS = 3, 4
+"""So many places come before those that give way, and so many of what persons said keep one; so
+many of each lower writer beside others."""
 
 REPEATS = 0.88
 """A lower text that scores more repeats the question rather than answers it, and does not come
@@ -92,7 +92,8 @@ def _in_turn(
     repeating: Collection[int],
 ) -> Iterator[int]:
     """The rows in their order, but with the best of what each one `said` in its places."""
-    waiting = {writer: list(some[:MOST]) for writer, some in said.items() if writer != NOBODY}
+    keep = {PERSONS: MOST, NOBODY: 0}
+    waiting = {one: list(some[: keep.get(one, EQUALS)]) for one, some in said.items()}
     places, came = Counter[int](), set[int]()
     for row in rows:
         own = writers[row]
@@ -124,8 +125,8 @@ def _ahead(
             return PERSONS
     if own in {PERSONS, NOBODY} or places[own] < MOST:
         return None
-    fewer = [one for one, some in waiting.items() if some and places[one] < places[own]]
-    return min(fewer, key=places.__getitem__, default=None)
+    others = [one for one in waiting if one != own and waiting[one] and places[one] <= places[own]]
+    return min(others, key=places.__getitem__, default=None)
 
 
 def _among(found: Candidates, rows: Ints) -> Candidates:
