@@ -50,11 +50,10 @@ C = TypeVar("C", bound=Candidates | Talk | Neighbour)
 
 
 def persons_first(ranked: Ranked) -> Ranked:
-    """The rows with what persons and each lower writer said in its places, where rows of several
-    are among them.
+    """The rows with the best of each one in its places, where rows of several are among them.
 
-    And which lower rows are not to be HIGH: those that repeat the question, or score hardly more
-    than a person's words.
+    And which lower rows are not to be HIGH beside a person's: those that repeat the question, or
+    score hardly more.
     """
     ranking, found = ranked.ranking, ranked.ranking.found
     lower = np.where(found.trust == REPORTED, found.writers, NOBODY)
@@ -64,25 +63,19 @@ def persons_first(ranked: Ranked) -> Ranked:
         said.setdefault(writers[row], []).append(row)
     if len(said) < 2:
         return ranked
-    repeating, doubted = set[int](), set[int]()
-    if PERSONS in said:
-        among = np.array(said[PERSONS], dtype=np.int64)
-        alone = Ranking(_among(found, among), ranking.query, ranking.profiles)
-        said[PERSONS] = among[alone.order].tolist()
-        others = [row for row in ranked.rows if writers[row] != PERSONS]
-        repeating = set(_repeating(ranking, others))
-        near = ranking.composite <= ranking.composite[among].max() + NEAR
-        doubted = repeating | {r for r in others if near[r] or ranking.composite[r] > SURE}
-    rows = list(_in_turn(ranked.rows, writers, said, repeating))
-    return replace(ranked, rows=rows, doubted=doubted)
-
-
-def _repeating(ranking: Ranking, lower: Sequence[int]) -> Iterator[int]:
-    """The lower rows that repeat the question."""
-    words, cosine = ranking.scores["lexical"], ranking.found.cosine
-    repeats = (np.nan_to_num(words) >= WORDS) & (np.nan_to_num(cosine) >= MEANING)
-    many = repeats[lower].sum() >= REPEATED
-    return (row for row in lower if ranking.composite[row] > REPEATS or (many and repeats[row]))
+    if PERSONS not in said:
+        return replace(ranked, rows=list(_in_turn(ranked.rows, writers, said, ())))
+    among = np.array(said[PERSONS], dtype=np.int64)
+    alone = Ranking(_among(found, among), ranking.query, ranking.profiles)
+    said[PERSONS] = among[alone.order].tolist()
+    others = np.array([row for row in ranked.rows if writers[row] != PERSONS], dtype=np.int64)
+    score, words = ranking.composite[others], ranking.scores["lexical"][others]
+    repeats = (np.nan_to_num(words) >= WORDS) & (np.nan_to_num(found.cosine[others]) >= MEANING)
+    repeats = (score > REPEATS) | (repeats & (repeats.sum() >= REPEATED))
+    near = score <= ranking.composite[among].max() + NEAR
+    doubted = others[near | (score > SURE) | repeats].tolist()
+    rows = list(_in_turn(ranked.rows, writers, said, set(others[repeats].tolist())))
+    return replace(ranked, rows=rows, doubted=set(doubted))
 
 
 def _in_turn(
@@ -92,41 +85,40 @@ def _in_turn(
     repeating: Collection[int],
 ) -> Iterator[int]:
     """The rows in their order, but with the best of what each one `said` in its places."""
-    keep = {PERSONS: MOST, NOBODY: 0}
-    waiting = {one: list(some[: keep.get(one, EQUALS)]) for one, some in said.items()}
-    places, came = Counter[int](), set[int]()
+    waiting = {
+        one: list(some[: MOST if one == PERSONS else EQUALS]) for one, some in said.items() if one
+    }
+    places, left = Counter[int](), set(rows)
     for row in rows:
-        own = writers[row]
-        if row in came:
-            continue
-        while (other := _ahead(own, waiting, places, repeats=row in repeating)) is not None:
-            one = waiting[other].pop(0)
-            came.add(one)
-            places[other] += 1
-            yield one
-        if row in waiting.get(own, ()):
-            waiting[own].remove(row)
-        places[own] += 1
-        yield row
+        while row in left:
+            own = one = writers[row]
+            if waiting:
+                one = _whose(own, waiting, places, repeats=row in repeating)
+            next_one = row if one == own else waiting[one][0]
+            if next_one in waiting.get(one, ()):
+                waiting[one].remove(next_one)
+                waiting = {who: some for who, some in waiting.items() if some}
+            left.remove(next_one)
+            places[one] += 1
+            yield next_one
 
 
-def _ahead(
+def _whose(
     own: int, waiting: Mapping[int, Sequence[int]], places: Counter[int], *, repeats: bool
-) -> int | None:
-    """Whose best comes before a row of a writer's `own`, if anybody's does.
+) -> int:
+    """Whose place the next one is, where a row of `own` would come.
 
     `waiting`: the rows that keep a place and have none yet; `places`: how many each one has.
     """
-    persons, lower = places[PERSONS], places.total() - places[PERSONS]
-    if own != PERSONS and waiting.get(PERSONS):
-        if repeats and not persons:
-            return PERSONS
-        if (repeats or own != NOBODY) and lower >= MOST and persons < lower:
-            return PERSONS
-    if own in {PERSONS, NOBODY} or places[own] < MOST:
-        return None
-    others = [one for one in waiting if one != own and waiting[one] and places[one] <= places[own]]
-    return min(others, key=places.__getitem__, default=None)
+    lower, persons = places.total() - places[PERSONS], places[PERSONS]
+    gives_way = own != PERSONS and (repeats or own != NOBODY)
+    behind = MOST <= lower > persons or (repeats and not persons)
+    if gives_way and behind and PERSONS in waiting:
+        return PERSONS
+    if not gives_way or own == NOBODY or places[own] < MOST:
+        return own
+    fewer = (one for one in waiting if one not in {own, PERSONS} and places[one] <= places[own])
+    return min(fewer, key=places.__getitem__, default=own)
 
 
 def _among(found: Candidates, rows: Ints) -> Candidates:

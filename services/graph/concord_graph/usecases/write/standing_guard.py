@@ -32,17 +32,9 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.reach import BeyondReach, Reach
 from concord_graph.domain.succession import former_values, next_values
-from concord_graph.ports import (
-    Author,
-    ClaimMade,
-    OperationFilter,
-    Reads,
-    ServiceRecord,
-    ValuesAround,
-    Writes,
-)
+from concord_graph.ports import Author, ClaimMade, OperationFilter, Reads, ServiceRecord, Writes
 from concord_graph.usecases.read.succession import value_of
-from concord_graph.usecases.write.rows import Rows
+from concord_graph.usecases.write.rows import Near, Rows
 from concord_graph.usecases.write.stands import APPLY, WROTE, Stands
 
 ItemT = TypeVar("ItemT", Node, Edge, Memory)
@@ -113,12 +105,8 @@ class StandingGuard(Stands):
             self._claims_among_equals = await claims_among_equals(self._tx)
         return self._claims_among_equals
 
-    async def judged(
-        self, before: Item | None, after: ItemT, rows: Rows | None = None
-    ) -> Judged[ItemT]:
+    async def judged(self, before: Item | None, after: ItemT, rows: Rows) -> Judged[ItemT]:
         """Judge a write: an edge that would make a higher item give way only claims that.
-
-        `rows`: those that the write looks at anyway.
 
         Raises:
             StandsAbove: it would change a higher item itself.
@@ -129,11 +117,11 @@ class StandingGuard(Stands):
             return Judged(after)
         if after.relation == Relation.CONTRADICTS and not after.deleted:
             return Judged(replace(after, claimed=await self._contradicts_above(after)))
-        around = await self._around(after, rows)
-        if harms := await self.harmed_by(before, after, around):
+        near = await rows.near(after)
+        if harms := await self.harmed_by(before, after, near):
             await self._demand_claimable(harms)
             return Judged(replace(after, claimed=True), harms)
-        return Judged(after, (), await self.pushed_in_by(after, around))
+        return Judged(after, (), await self.pushed_in_by(after, near))
 
     async def _demand_claimable(self, harms: Sequence[Harm]) -> None:
         """Refuse to half do a governed change.
@@ -191,13 +179,8 @@ class StandingGuard(Stands):
                 if not await self.may(edge):
                     raise StandsAbove(edge, action_of(before, after), before)
 
-    async def harmed_by(
-        self, before: Item | None, edge: Edge, around: ValuesAround | None
-    ) -> list[Harm]:
-        """Return which items that stand above the author would give way to an edge, newly there.
-
-        `around`: the values around it in its row; None: it is no value.
-        """
+    async def harmed_by(self, before: Item | None, edge: Edge, near: Near) -> list[Harm]:
+        """Return which items that stand above the author would give way to an edge, newly there."""
         was = before if isinstance(before, Edge) and not before.deleted else None
         if edge.deleted or edge.governed:
             return []
@@ -205,15 +188,24 @@ class StandingGuard(Stands):
             return []
         if edge.relation in LINEAGE:
             return await self._lineage(edge)
-        return await self._row(edge, around) if around is not None else []
+        if near is None:
+            return []
+        value = value_of(replace(edge, claimed=False))
+        former = former_values(value, [each for each in near.before if each.id != edge.id])
+        ids = [each.id for each in former if not each.is_fixed]
+        found = await self._tx.items(ids) if ids else {}
+        return [
+            harm
+            for each in found.values()
+            if isinstance(each, Edge) and (harm := await self._follows(each, edge))
+        ]
 
     async def only_claims(self, edge: Edge, unclaimed: Edge) -> bool:
         """Return whether a claimed edge that the author states again goes on to do nothing."""
         if edge.relation == Relation.CONTRADICTS and await self._contradicts_above(edge):
             return True
-        around = await self._around(unclaimed)
-        harms = await self.harmed_by(edge, unclaimed, around)
-        return bool(harms) or await self.is_out_of_reach(edge)
+        near = await Rows(self._tx).near(unclaimed)
+        return bool(await self.harmed_by(edge, unclaimed, near)) or await self.is_out_of_reach(edge)
 
     async def _lineage(self, edge: Edge) -> list[Harm]:
         older = await self._item(edge.target.id)
@@ -229,24 +221,6 @@ class StandingGuard(Stands):
         """Return whether an end of an edge stands above the author."""
         ends = [await self._item(end.id) for end in (edge.source, edge.target)]
         return any([end is not None and not await self.may(end) for end in ends])
-
-    async def _around(self, edge: Edge, rows: Rows | None = None) -> ValuesAround | None:
-        """Return the values around one in its row, if it is one."""
-        rows = rows or Rows(self._tx)
-        if edge.deleted or edge.is_lineage or not await rows.is_functional(edge.relation):
-            return None
-        return (await rows.around([edge], all_=True))[0]
-
-    async def _row(self, edge: Edge, around: ValuesAround) -> list[Harm]:
-        value = value_of(replace(edge, claimed=False))
-        former = former_values(value, [each for each in around.before if each.id != edge.id])
-        ids = [each.id for each in former if not each.is_fixed]
-        found = await self._tx.items(ids) if ids else {}
-        return [
-            harm
-            for each in found.values()
-            if isinstance(each, Edge) and (harm := await self._follows(each, edge))
-        ]
 
     async def _follows(self, former: Edge, edge: Edge) -> Harm | None:
         stand = await self.stand(former)
@@ -264,17 +238,15 @@ class StandingGuard(Stands):
                 return _target(memory)
         return _target(edge)
 
-    async def pushed_in_by(
-        self, edge: Edge, around: ValuesAround | None
-    ) -> list[tuple[Edge, Harm]]:
+    async def pushed_in_by(self, edge: Edge, near: Near) -> list[tuple[Edge, Harm]]:
         """Return the later values, of lower writers, that would end a new value at once or later.
 
         Each with what it would do: it was there before the value that it would end.
         """
-        if around is None or edge.ends_none or self._author.reach is not Reach.ALL:
+        if near is None or edge.ends_none or self._author.reach is not Reach.ALL:
             return []  # what is added alone takes nothing back that is there
         found: list[tuple[Edge, Harm]] = []
-        left = [each for each in around.after if each.id != edge.id]
+        left = [each for each in near.after if each.id != edge.id]
         stand = Stand(self.rank, frozenset({self._author.principal}))
         while following := next_values(value_of(edge), left):
             items = await self._tx.items([each.id for each in following])
