@@ -117,8 +117,8 @@ def _whose(
         return PERSONS
     if not gives_way or own == NOBODY or places[own] < MOST:
         return own
-    fewer = (one for one in waiting if one not in {own, PERSONS} and places[one] <= places[own])
-    return min(fewer, key=places.__getitem__, default=own)
+    others = [one for one in waiting if one not in {own, PERSONS}]
+    return min(others, key=places.__getitem__, default=own)
 
 
 def _among(found: Candidates, rows: Ints) -> Candidates:
