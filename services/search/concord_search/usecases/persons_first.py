@@ -30,9 +30,9 @@ key imported: that gives way only where it repeats the question."""
 PERSONS, NOBODY = -1, 0
 """In place of a writer's number: all persons, and whoever wrote what is lower than REPORTED."""
 
-MOST, EQUALS = 3, 4
-"""So many places come before those that give way, and so many of what persons said keep one; so
-many of each lower writer beside others."""
+MOST = 3
+"""So many places come before those that give way, and so many of what persons, and of what each
+lower writer said keep one."""
 
 REPEATS = 0.88
 """A lower text that scores more repeats the question rather than answers it, and does not come
@@ -85,9 +85,7 @@ def _in_turn(
     repeating: Collection[int],
 ) -> Iterator[int]:
     """The rows in their order, but with the best of what each one `said` in its places."""
-    waiting = {
-        one: list(some[: MOST if one == PERSONS else EQUALS]) for one, some in said.items() if one
-    }
+    waiting = {one: list(some[:MOST]) for one, some in said.items() if one != NOBODY}
     places, left = Counter[int](), set(rows)
     for row in rows:
         while row in left:
