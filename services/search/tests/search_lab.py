@@ -131,6 +131,7 @@ def candidates(count: int = 1, **columns: object) -> Candidates:
         "rarest": 3.0,
         "lengths": zeros + 8,
         "trust": zeros + 2,
+        "writers": zeros + 7,
         "talk": talk(count),
     }
     given_columns = {

@@ -1,12 +1,14 @@
 """What persons said keeps its places beside what lower writers say (W9, decision 0117)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from concord_search.domain.profiles import shipped
 from concord_search.domain.ranking import Ranking
 from concord_search.domain.signals import QueryFacts
 from concord_search.ports.graph import Hydrated
-from concord_search.usecases.persons_first import MOST, NATURAL, persons_first
+from concord_search.usecases.persons_first import MOST, REPEATS, SURE, persons_first
 from concord_search.usecases.results import Ranked, before_claims
 from search_lab import NOW, candidates, plain_state
 
@@ -14,12 +16,13 @@ PERSON, AGENT, IMPORT = 3, 2, 1
 FACTS = QueryFacts(now=NOW, has_domain=False, has_concepts=False)
 
 
-def ranked(*said: tuple[int, float, float]) -> Ranked:
+def ranked(*said: tuple[int, float, float], writers: Sequence[int] | int = 7) -> Ranked:
     """Candidates by trust, cosine, and the share of the question's words that they hold."""
     trust, cosine, words = map(np.array, zip(*said, strict=True))
     found = candidates(
         len(said),
         trust=trust,
+        writers=np.zeros(len(said), dtype=np.int64) + writers,
         cosine=cosine,
         lexical=words * 10,
         importance=np.ones(len(said)),
@@ -36,10 +39,10 @@ OTHERS = [(AGENT, 0.1, 0.0)] * 20
 ECHO = (AGENT, 0.98, 1.0)
 
 
-@pytest.mark.parametrize("trust", [PERSON, AGENT, IMPORT])
-def test_where_all_are_of_one_kind_nothing_changes(trust: int) -> None:
-    """W9 A space of one writer is ranked as before, an echo of the question first."""
-    before = ranked((trust, 0.98, 1.0), (trust, 0.3, 0.0), (trust, 0.5, 0.5))
+@pytest.mark.parametrize(("trust", "writers"), [(PERSON, (1, 2, 3)), (AGENT, 7), (IMPORT, 7)])
+def test_where_all_are_of_one_kind_nothing_changes(trust: int, writers: Sequence[int]) -> None:
+    """W9 A space of persons, or of one writer, is ranked as before, an echo first."""
+    before = ranked((trust, 0.98, 1.0), (trust, 0.3, 0.0), (trust, 0.5, 0.5), writers=writers)
 
     assert persons_first(before) is before
 
@@ -49,7 +52,7 @@ def test_what_repeats_the_question_does_not_come_before_a_persons(trust: int) ->
     """W9 Nor is it HIGH."""
     before = ranked((trust, 1.0, 1.0), *PERSONS, *OTHERS * 3)
     assert before.rows[0] == 0
-    assert before.ranking.composite[0] > NATURAL
+    assert before.ranking.composite[0] > REPEATS
 
     after = persons_first(before)
 
@@ -71,12 +74,58 @@ def test_many_that_repeat_it_do_not_either() -> None:
 def test_an_honest_answer_of_an_agent_stays_first() -> None:
     """W9 S4 What answers rather than repeats keeps the lead, and persons' follow."""
     before = ranked(ANSWER, *OTHERS, *[(PERSON, 0.05, 0.0)] * 8)
-    assert before.ranking.composite[before.rows[0]] <= NATURAL
 
     after = persons_first(before)
 
-    assert after.rows[:3] == before.rows[:3]
+    assert after.rows[:MOST] == before.rows[:MOST]
     assert sum(row > len(OTHERS) for row in after.rows[:10]) == MOST
+
+
+def test_what_nearly_repeats_the_question_stays_first_and_is_not_high() -> None:
+    """W9 S5 Of ten honest answers of agents that come first, one scores as much."""
+    before = ranked((AGENT, 0.95, 0.8), *OTHERS * 3, *PERSONS)
+    assert SURE < before.ranking.composite[0] <= REPEATS
+
+    after = persons_first(before)
+
+    assert after.rows[0] == 0
+    assert 0 in after.doubted
+
+
+FLOOD = [(AGENT, 0.9, 0.8)] * 50
+
+
+@pytest.mark.parametrize("persons", [[], PERSONS])
+def test_one_writers_flood_pushes_no_other_off_the_page(
+    persons: list[tuple[int, float, float]],
+) -> None:
+    """W9 Fifty texts of one agent leave the best of another on the page, and of persons, too."""
+    said = [*FLOOD, *OTHERS, *persons]
+    before = ranked(*said, writers=[7] * len(FLOOD) + [8] * (len(OTHERS) + len(persons)))
+    assert set(before.rows[:10]) <= set(range(len(FLOOD)))
+
+    after = persons_first(before)
+
+    others = [row for row in before.rows if len(FLOOD) <= row < len(FLOOD) + len(OTHERS)]
+    assert after.rows[:MOST] == before.rows[:MOST]
+    assert set(others[:MOST]) <= set(after.rows[:10])
+    assert set(range(len(FLOOD) + len(OTHERS), len(said))) <= set(after.rows[:10])
+    assert sorted(after.rows) == sorted(before.rows)
+
+
+def test_many_writers_push_no_person_off_the_page() -> None:
+    """W9 However many keys the agents have."""
+    before = ranked(*FLOOD, *PERSONS, writers=[*range(1, 51), 60, 60, 60])
+
+    assert {50, 51, 52} <= set(persons_first(before).rows[:10])
+
+
+def test_agents_that_share_the_page_keep_their_order() -> None:
+    """W9 S4 None has more places than it is left before another's best."""
+    said = [(AGENT, 0.9 - place / 50, 0.5) for place in range(20)]
+    before = ranked(*said, writers=[1 + place % 4 for place in range(20)])
+
+    assert persons_first(before).rows[:10] == before.rows[:10]
 
 
 def test_what_was_imported_gives_way_to_none_but_where_it_repeats() -> None:

@@ -25,6 +25,8 @@ class Told:
 
     made: int = 0
     failed: dict[str, list[str]] = field(default_factory=dict)
+    behind: list[str] = field(default_factory=list)
+    """Found behind rank 2, right behind what they correct: another came first before, too."""
 
     def demand(self, holds: object, what: str, line: Honest) -> None:
         """Notes a failure."""
@@ -134,12 +136,15 @@ async def _corrected(here: Space, tools: Any, line: Honest, text: str, told: Tol
     if not own:
         return
     reply = await found(here.agent, line.question, answer.get("token", ""))
-    sides = {line.id, own[0].by_id}
-    first = reply.results[:RANK]
-    worse = f"rank over {RANK}" if was_first else f"rank over {RANK}, as another was first before"
-    told.demand(sides == {each.memory.id for each in first}, worse, line)
+    sides = [line.id, own[0].by_id]
+    ids = [each.memory.id for each in reply.results]
+    place = ids.index(line.id) if line.id in ids else len(ids)
+    told.demand(ids[place : place + 2] == sides, "not right behind what it corrects", line)
+    told.demand(place == 0 or not was_first, f"rank over {RANK}", line)
+    if place and not was_first:
+        told.behind.append(line.id)
     marked = {each.memory.id for each in reply.results if each.memory.claims}
-    told.demand(sides <= marked, "not marked", line)
+    told.demand(marked >= {*sides}, "not marked", line)
     named = claim_pb2.ClaimsNamed(ids=[own[0].id])
     await here.owner.claim.AcceptClaims(claim_pb2.AcceptClaimsRequest(named=named))
     now = await get(here.owner, line.id)
@@ -152,3 +157,6 @@ async def bench(system: Spawned, lines: Sequence[Honest]) -> AsyncIterator[Row]:
     yield told.row("own corrections that do not act at once")
     told = await agents_corrections(system, lines)
     yield told.row("an agent's corrections of a person: lost")
+    note = f"of {told.made}, another memory first before: {', '.join(told.behind)}"
+    behind = (float(len(told.behind)),)
+    yield Row(f"found right behind it, over rank {RANK}", "number", behind, bar=Bar(0), note=note)

@@ -86,7 +86,7 @@ def _memory(name: str, *, has_fact: bool) -> Memory:
 def _out_of_the_way() -> Iterator[None]:
     """Nothing is judged, and no reply looks for open claims."""
 
-    async def judged(_self: object, _before: object, after: object) -> object:
+    async def judged(_self: object, _before: object, after: object, _rows: object) -> object:
         return Judged(after)  # type: ignore[type-var] # whatever is written
 
     async def unclaimed(_tx: object, views: object, _at: object) -> object:

@@ -65,7 +65,8 @@ class Candidates:
     without a session. `holds`, shape (n, terms): which of the query's terms each holds;
     `term_weights`, shape (terms,): their inverse document frequencies, and `rarest`: that of a term
     which a single memory holds. `lengths`: how many different terms each holds. `trust`: what the
-    server established of each, as in `MemoryState`.
+    server established of each, as in `MemoryState`; `writers`: the index's own numbers of those who
+    first wrote each, 0 for nobody.
     `held_until`: when it ceased to hold, `NEVER` if it has not. `names_from` and `names_until`: the
     time that its text names, both 0 for none.
     Times are microseconds; `importance` is a number in [0, 1].
@@ -95,6 +96,7 @@ class Candidates:
     rarest: float
     lengths: Ints
     trust: Ints
+    writers: Ints
     talk: Talk
 
     def __len__(self) -> int:
@@ -134,6 +136,7 @@ NO_CANDIDATES = Candidates(
     rarest=1.0,
     lengths=_NO_INTS,
     trust=_NO_INTS,
+    writers=_NO_INTS,
     talk=Talk(
         kind=_NO_INTS,
         session=_NO_INTS,

@@ -1,100 +1,120 @@
-"""What persons said keeps its place beside what lower writers say (W9; decision 0117).
+"""What persons said keeps its place beside what lower writers say, and what each of these says
+beside the others (W9; decision 0117).
 
 Whoever may write can write a text that is nearer to a question than any honest answer, or fifty of
-them. So where both persons' words and lower ones are candidates, what persons said is also ranked
-alone, and keeps places on the page by that. Where all candidates are of one kind, nothing changes.
+them. So lower writers have a few places before the best of what persons said, which is also ranked
+alone, and each has a few before the best of every other one. Where all candidates are of one kind
+and one writer, or persons', nothing changes.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from concord_search.domain import fusion
-from concord_search.domain.candidates import Bools, Candidates, Ints, Neighbour, Talk
+from concord_search.domain.candidates import Candidates, Ints, Neighbour, Talk
 from concord_search.domain.memory import VERIFIED
 from concord_search.domain.ranking import Ranking
 from concord_search.usecases.advice import NEAR
 from concord_search.usecases.results import Ranked
 
-MOST = 5
-"""So many of what persons said keep a place."""
+REPORTED = 2
+"""The contract's number of the trust of an agent's words. What is lower may be what a person's own
+key imported: that gives way only where it repeats the question."""
 
-LEAD = 3
-"""Of the places behind so many, every second one is theirs."""
+PERSONS, NOBODY = -1, 0
+"""In place of a writer's number: all persons, and whoever wrote what is lower than REPORTED."""
 
-NATURAL = 0.8
+MOST = 3
+"""So many places come before those that give way, and so many of what persons, and of what each
+lower writer said keep one."""
+
+REPEATS = 0.88
 """A lower text that scores more repeats the question rather than answers it, and does not come
-before all that persons said: of ten honest answers that come first, one scores more."""
+before all that persons said."""
 
 REPEATED = 3
 WORDS, MEANING = 0.9, 0.5
 """So do as many lower texts as that, of which each holds such a share of the question's words and
 has such a cosine with it: together they score less, as each stands out less."""
 
-REPORTED = 2
-"""The contract's number of the trust of an agent's words. What is lower may be what a person's own
-key imported: that gives way only where it repeats the question."""
+SURE = 0.8
+"""A lower text that scores more is not HIGH beside what persons said."""
 
 C = TypeVar("C", bound=Candidates | Talk | Neighbour)
 
 
 def persons_first(ranked: Ranked) -> Ranked:
-    """The rows with what persons said in its places, where both kinds are among them.
+    """The rows with the best of each one in its places, where rows of several are among them.
 
-    And which lower rows are not to be HIGH: those that repeat the question, or score hardly more
-    than a person's words.
+    And which lower rows are not to be HIGH beside a person's: those that repeat the question, or
+    score hardly more.
     """
-    ranking, trust = ranked.ranking, ranked.ranking.found.trust
-    trusted = [row for row in ranked.rows if trust[row] >= VERIFIED]
-    if not trusted or len(trusted) == len(ranked.rows):
+    ranking, found = ranked.ranking, ranked.ranking.found
+    lower = np.where(found.trust == REPORTED, found.writers, NOBODY)
+    writers = np.where(found.trust >= VERIFIED, PERSONS, lower).tolist()
+    said: dict[int, list[int]] = {}
+    for row in ranked.rows:
+        said.setdefault(writers[row], []).append(row)
+    if len(said) < 2:
         return ranked
-    among = np.array(trusted, dtype=np.int64)
-    alone = Ranking(_among(ranking.found, among), ranking.query, ranking.profiles)
-    first = alone.order[:MOST].tolist()
-    lower = set(ranked.rows).difference(trusted)
-    natural = _are_natural(ranking, lower)
-    gives_way = ~natural | (trust == REPORTED)
-    best = [trusted[row] for row in first]
-    rows = list(_in_turn(ranked.rows, best, lower, natural, gives_way))
-    near = ranking.composite <= ranking.composite[among].max() + NEAR
-    doubted = {row for row in lower if near[row] or not natural[row]}
-    return replace(ranked, rows=rows, doubted=doubted)
-
-
-def _are_natural(ranking: Ranking, lower: Collection[int]) -> Bools:
-    """Whether each row answers rather than repeats the question; asked of lower rows alone."""
-    words, cosine = ranking.scores["lexical"], ranking.found.cosine
-    repeats = (np.nan_to_num(words) >= WORDS) & (np.nan_to_num(cosine) >= MEANING)
-    many = bool(repeats[list(lower)].sum() >= REPEATED)
-    natural: Bools = (ranking.composite <= NATURAL) & ~(repeats & many)
-    return natural
+    if PERSONS not in said:
+        return replace(ranked, rows=list(_in_turn(ranked.rows, writers, said, ())))
+    among = np.array(said[PERSONS], dtype=np.int64)
+    alone = Ranking(_among(found, among), ranking.query, ranking.profiles)
+    said[PERSONS] = among[alone.order].tolist()
+    others = np.array([row for row in ranked.rows if writers[row] != PERSONS], dtype=np.int64)
+    score, words = ranking.composite[others], ranking.scores["lexical"][others]
+    repeats = (np.nan_to_num(words) >= WORDS) & (np.nan_to_num(found.cosine[others]) >= MEANING)
+    repeats = (score > REPEATS) | (repeats & (repeats.sum() >= REPEATED))
+    near = score <= ranking.composite[among].max() + NEAR
+    doubted = others[near | (score > SURE) | repeats].tolist()
+    rows = list(_in_turn(ranked.rows, writers, said, set(others[repeats].tolist())))
+    return replace(ranked, rows=rows, doubted=set(doubted))
 
 
 def _in_turn(
     rows: Sequence[int],
-    best: Sequence[int],
-    lower: Collection[int],
-    natural: Bools,
-    gives_way: Bools,
+    writers: Sequence[int],
+    said: Mapping[int, Sequence[int]],
+    repeating: Collection[int],
 ) -> Iterator[int]:
-    """The rows in their order, but with the `best` of persons in the places that they keep."""
-    waiting, place, persons = dict.fromkeys(best), 0, 0
+    """The rows in their order, but with the best of what each one `said` in its places."""
+    waiting = {one: list(some[:MOST]) for one, some in said.items() if one != NOBODY}
+    places, left = Counter[int](), set(rows)
     for row in rows:
-        if row in best and row not in waiting:
-            continue
-        while row in lower and waiting and gives_way[row]:
-            is_first = not persons and not natural[row]
-            if not is_first and (place < LEAD or persons >= (place + 1) // 2):
-                break
-            one = next(iter(waiting))
-            del waiting[one]
-            place, persons = place + 1, persons + 1
-            yield one
-        waiting.pop(row, None)
-        place, persons = place + 1, persons + (row not in lower)
-        yield row
+        while row in left:
+            own = one = writers[row]
+            if waiting:
+                one = _whose(own, waiting, places, repeats=row in repeating)
+            next_one = row if one == own else waiting[one][0]
+            if next_one in waiting.get(one, ()):
+                waiting[one].remove(next_one)
+                waiting = {who: some for who, some in waiting.items() if some}
+            left.remove(next_one)
+            places[one] += 1
+            yield next_one
+
+
+def _whose(
+    own: int, waiting: Mapping[int, Sequence[int]], places: Counter[int], *, repeats: bool
+) -> int:
+    """Whose place the next one is, where a row of `own` would come.
+
+    `waiting`: the rows that keep a place and have none yet; `places`: how many each one has.
+    """
+    lower, persons = places.total() - places[PERSONS], places[PERSONS]
+    gives_way = own != PERSONS and (repeats or own != NOBODY)
+    behind = MOST <= lower > persons or (repeats and not persons)
+    if gives_way and behind and PERSONS in waiting:
+        return PERSONS
+    if not gives_way or own == NOBODY or places[own] < MOST:
+        return own
+    others = [one for one in waiting if one not in {own, PERSONS}]
+    return min(others, key=places.__getitem__, default=own)
 
 
 def _among(found: Candidates, rows: Ints) -> Candidates:

@@ -185,6 +185,20 @@ async def test_filters_read_as_they_are_written(
     assert {state.id for state in states if matches(wanted, state)} == expected
 
 
+async def test_the_index_tells_writers_apart(lab: Lab) -> None:
+    """W9 By numbers of its own: what one principal first wrote has one, and 0 is nobody's."""
+    said = {"a": "ada", "b": "bob", "c": "ada", "d": ""}
+    await lab.write(
+        *(plain_state(i, at, principal=by) for at, (i, by) in enumerate(said.items(), 1))
+    )
+
+    found = await lab.ask("memory")
+
+    ada, bob, again, nobody = (found.writers[lab.ids(found).index(each)] for each in said)
+    assert (ada, nobody) == (again, 0)
+    assert len({ada, bob, 0}) == 3
+
+
 async def test_a_node_is_never_ignored(lab: Lab) -> None:
     """S2 The index does not know nodes: without the items there, it refuses."""
     await lab.write(plain_state("a", 1))

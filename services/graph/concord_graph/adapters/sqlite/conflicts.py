@@ -28,6 +28,11 @@ AT_SIDES = " UNION ALL ".join(
     for side, index in indexes.items()
 )
 """The conflicts and claims with any of :sides as a side; their sides never change."""
+DISPUTED = " OR ".join(
+    f"EXISTS (SELECT 1 FROM entry x INDEXED BY {index} WHERE x.space = s.id AND x.kind = {kind})"
+    for kind, index in ((_CONFLICT, _THEN["first_id"]), (_CLAIM, _CLAIM_SIDES["first_id"]))
+)
+"""Whether the space `s` ever had a conflict or a claim: most never have."""
 DERIVED = (
     "SELECT DISTINCT m.id FROM memory m INDEXED BY memory_derived, json_each(m.sources) j,"
     " json_each(j.value, '$.memory_ids') d"
@@ -43,6 +48,7 @@ class ConflictReads:
 
     _db: sqlite3.Connection
     _space: int
+    _disputed: bool
 
     async def entry(self, entry_id: str, record: int = FOREVER) -> Entry | None:
         bound = {"space": self._space, "id": entry_id, "record": record}
@@ -72,6 +78,9 @@ class ConflictReads:
     async def open_claims(
         self, ids: Collection[str], record: int = FOREVER
     ) -> Mapping[str, OpenClaims]:
+        """Return the open claims; no statement in a space that never had a conflict or claim."""
+        if not self._disputed:
+            return {}
         bound = {"space": self._space, "ids": json.dumps(list(ids)), "record": record}
         found = self._db.execute(claims_at(record == FOREVER), bound)
         return by_claimed_item(map(OpenClaim._make, found))
@@ -87,6 +96,9 @@ class ConflictReads:
     async def open_conflicts(
         self, ids: Collection[str], record: int = FOREVER
     ) -> Mapping[str, OpenConflicts]:
+        """Return the open conflicts; no statement in a space that never had a conflict or claim."""
+        if not self._disputed:
+            return {}
         bound = {"space": self._space, "ids": json.dumps(list(ids)), "record": record}
         return by_item(map(OpenConflict._make, self._db.execute(open_at(record == FOREVER), bound)))
 
@@ -114,40 +126,25 @@ def between(now: bool) -> str:
 
 @cache
 def open_at(now: bool) -> str:
-    """Return the statement that finds the open conflicts of :ids, as `OpenConflict` lists them.
-
-    In a space without conflicts, as most are, it looks for no item.
-    """
-    indexes = _NOW if now else _THEN
-    some = (
-        f"SELECT 1 FROM entry x INDEXED BY {indexes['second_id']} WHERE x.space = :space"
-        f" AND x.kind = {_CONFLICT} AND x.second_id > '' AND {revisions.live('x', now)}"
-    )
+    """Return the statement that finds the open conflicts of :ids, as `OpenConflict` lists them."""
     return " UNION ALL ".join(
         f"SELECT t.rank, t.{side}, t.id, t.shelf, t.body ->> '$.judge',"
         " t.body ->> '$.conflict_class' FROM json_each(:ids) i"
         f" CROSS JOIN entry t INDEXED BY {index} ON t.space = :space AND t.kind = {_CONFLICT}"
         f" AND t.{side} = i.value"
         f" AND {revisions.live('t', now)} AND {_OPEN}"
-        f" WHERE EXISTS ({some})"
-        for side, index in indexes.items()
+        for side, index in (_NOW if now else _THEN).items()
     )
 
 
 @cache
 def claims_at(now: bool) -> str:
-    """Return the statement that finds the open claims at :ids, as `OpenClaim` lists them.
-
-    In a space without claims, as many are, it looks for no item.
-    """
-    some = (
-        f"SELECT 1 FROM entry x INDEXED BY claim_first WHERE x.space = :space AND x.kind = {_CLAIM}"
-    )
+    """Return the statement that finds the open claims at :ids, as `OpenClaim` lists them."""
     return " UNION ALL ".join(
         f"SELECT t.rank, t.{side}, t.id, t.first_id, t.second_id, t.body ->> '$.action',"
         " t.body ->> '$.claimant' FROM json_each(:ids) i"
         f" CROSS JOIN entry t INDEXED BY {index} ON t.space = :space AND t.kind = {_CLAIM}"
         f" AND t.{side} = i.value AND {revisions.live('t', now)}"
-        f" AND t.shelf = '{ClaimState.OPEN.name}' WHERE EXISTS ({some})"
+        f" AND t.shelf = '{ClaimState.OPEN.name}'"
         for side, index in _CLAIM_SIDES.items()
     )

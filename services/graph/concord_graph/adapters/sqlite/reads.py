@@ -17,7 +17,7 @@ from concord_graph.adapters.sqlite import (
     statements,
     succession,
 )
-from concord_graph.adapters.sqlite.conflicts import ConflictReads
+from concord_graph.adapters.sqlite.conflicts import DISPUTED, ConflictReads
 from concord_graph.adapters.sqlite.erased_items import ErasureReads
 from concord_graph.adapters.sqlite.fact_edges import FactReads
 from concord_graph.adapters.sqlite.layers import LayerReads
@@ -50,6 +50,9 @@ from concord_graph.ports import (
     ValuesAround,
 )
 
+SPACE = f"SELECT id, seq, last_time, deleted, {DISPUTED} FROM space s WHERE name = ?"
+"""The space with this name, and whether it ever had a conflict or a claim."""
+
 
 class SqliteReads(
     ViewReads, FactReads, LayerReads, ConflictReads, SessionReads, ErasureReads, Counters
@@ -63,10 +66,9 @@ class SqliteReads(
         self._space_name = space
         self._epoch = epoch
         self._pending = pending
-        sql = "SELECT id, seq, last_time, deleted FROM space WHERE name = ?"
-        found: tuple[int, int, int, int] = self._one(sql, (space,)) or (0, 0, 0, 0)
+        found: tuple[int, int, int, int, int] = self._one(SPACE, (space,)) or (0, 0, 0, 0, 0)
         self._space, self._seq, self._last_time = found[:3]
-        self._deleted = bool(found[3])
+        self._deleted, self._disputed = map(bool, found[3:])
 
     async def node(self, node_id: str) -> Node | None:
         row = self._current(ItemKind.NODE, "id = ?", node_id)

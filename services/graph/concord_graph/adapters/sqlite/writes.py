@@ -103,6 +103,7 @@ class SqliteWrites(SqliteReads, SessionWrites, ErasureWrites, Steps):
             raise
         if isinstance(item, Edge):
             self._join(item)
+        self._disputed |= item.kind in {ItemKind.CONFLICT, ItemKind.CLAIM}
         self._spell(item)
 
     def _join(self, edge: Edge) -> None:

@@ -17,6 +17,8 @@ from concord_graph.ports import ValuesAround
 from concord_graph.ports.space_to_settle import SpaceToSettle
 from concord_graph.usecases.read.succession import FIRST_LOOK, FURTHER, place_of, value_of
 
+Near = ValuesAround | None
+
 
 class Neighbours(NamedTuple):
     """The ids of the values around one in its row.
@@ -43,6 +45,12 @@ class Rows:
         if self._functional is None:
             self._functional = await self._tx.functional()
         return relation in self._functional
+
+    async def near(self, edge: Edge) -> Near:
+        """Return all values around an edge in its row; None: it is no value."""
+        if edge.deleted or edge.is_lineage or not await self.is_functional(edge.relation):
+            return None
+        return (await self.around([edge], all_=True))[0]
 
     async def neighbours(self, values: Sequence[Edge]) -> list[Neighbours]:
         """Return the neighbours of each value in its row."""

@@ -34,7 +34,7 @@ from concord_graph.domain.reach import BeyondReach, Reach
 from concord_graph.domain.succession import former_values, next_values
 from concord_graph.ports import Author, ClaimMade, OperationFilter, Reads, ServiceRecord, Writes
 from concord_graph.usecases.read.succession import value_of
-from concord_graph.usecases.write.rows import Rows
+from concord_graph.usecases.write.rows import Near, Rows
 from concord_graph.usecases.write.stands import APPLY, WROTE, Stands
 
 ItemT = TypeVar("ItemT", Node, Edge, Memory)
@@ -105,7 +105,7 @@ class StandingGuard(Stands):
             self._claims_among_equals = await claims_among_equals(self._tx)
         return self._claims_among_equals
 
-    async def judged(self, before: Item | None, after: ItemT) -> Judged[ItemT]:
+    async def judged(self, before: Item | None, after: ItemT, rows: Rows) -> Judged[ItemT]:
         """Judge a write: an edge that would make a higher item give way only claims that.
 
         Raises:
@@ -117,10 +117,11 @@ class StandingGuard(Stands):
             return Judged(after)
         if after.relation == Relation.CONTRADICTS and not after.deleted:
             return Judged(replace(after, claimed=await self._contradicts_above(after)))
-        if harms := await self.harmed_by(before, after):
+        near = await rows.near(after)
+        if harms := await self.harmed_by(before, after, near):
             await self._demand_claimable(harms)
             return Judged(replace(after, claimed=True), harms)
-        return Judged(after, (), await self.pushed_in_by(after))
+        return Judged(after, (), await self.pushed_in_by(after, near))
 
     async def _demand_claimable(self, harms: Sequence[Harm]) -> None:
         """Refuse to half do a governed change.
@@ -178,7 +179,7 @@ class StandingGuard(Stands):
                 if not await self.may(edge):
                     raise StandsAbove(edge, action_of(before, after), before)
 
-    async def harmed_by(self, before: Item | None, edge: Edge) -> list[Harm]:
+    async def harmed_by(self, before: Item | None, edge: Edge, near: Near) -> list[Harm]:
         """Return which items that stand above the author would give way to an edge, newly there."""
         was = before if isinstance(before, Edge) and not before.deleted else None
         if edge.deleted or edge.governed:
@@ -187,15 +188,24 @@ class StandingGuard(Stands):
             return []
         if edge.relation in LINEAGE:
             return await self._lineage(edge)
-        if edge.relation == Relation.CONTRADICTS or not await self._is_value(edge):
+        if near is None:
             return []
-        return await self._row(edge)
+        value = value_of(replace(edge, claimed=False))
+        former = former_values(value, [each for each in near.before if each.id != edge.id])
+        ids = [each.id for each in former if not each.is_fixed]
+        found = await self._tx.items(ids) if ids else {}
+        return [
+            harm
+            for each in found.values()
+            if isinstance(each, Edge) and (harm := await self._follows(each, edge))
+        ]
 
     async def only_claims(self, edge: Edge, unclaimed: Edge) -> bool:
         """Return whether a claimed edge that the author states again goes on to do nothing."""
         if edge.relation == Relation.CONTRADICTS and await self._contradicts_above(edge):
             return True
-        return bool(await self.harmed_by(edge, unclaimed)) or await self.is_out_of_reach(edge)
+        near = await Rows(self._tx).near(unclaimed)
+        return bool(await self.harmed_by(edge, unclaimed, near)) or await self.is_out_of_reach(edge)
 
     async def _lineage(self, edge: Edge) -> list[Harm]:
         older = await self._item(edge.target.id)
@@ -211,20 +221,6 @@ class StandingGuard(Stands):
         """Return whether an end of an edge stands above the author."""
         ends = [await self._item(end.id) for end in (edge.source, edge.target)]
         return any([end is not None and not await self.may(end) for end in ends])
-
-    async def _is_value(self, edge: Edge) -> bool:
-        return await Rows(self._tx).is_functional(edge.relation)
-
-    async def _row(self, edge: Edge) -> list[Harm]:
-        ((earlier, _, _),) = await Rows(self._tx).around([edge], all_=True)
-        value = value_of(replace(edge, claimed=False))
-        former = former_values(value, [each for each in earlier if each.id != edge.id])
-        found = await self._tx.items([each.id for each in former if not each.is_fixed])
-        return [
-            harm
-            for each in found.values()
-            if isinstance(each, Edge) and (harm := await self._follows(each, edge))
-        ]
 
     async def _follows(self, former: Edge, edge: Edge) -> Harm | None:
         stand = await self.stand(former)
@@ -242,18 +238,15 @@ class StandingGuard(Stands):
                 return _target(memory)
         return _target(edge)
 
-    async def pushed_in_by(self, edge: Edge) -> list[tuple[Edge, Harm]]:
+    async def pushed_in_by(self, edge: Edge, near: Near) -> list[tuple[Edge, Harm]]:
         """Return the later values, of lower writers, that would end a new value at once or later.
 
         Each with what it would do: it was there before the value that it would end.
         """
-        if edge.deleted or edge.is_lineage or edge.ends_none or not await self._is_value(edge):
-            return []
-        if self._author.reach is not Reach.ALL:
-            return []  # it takes nothing back that is there
-        ((_, _, later),) = await Rows(self._tx).around([edge], all_=False)
+        if near is None or edge.ends_none or self._author.reach is not Reach.ALL:
+            return []  # what is added alone takes nothing back that is there
         found: list[tuple[Edge, Harm]] = []
-        left = [each for each in later if each.id != edge.id]
+        left = [each for each in near.after if each.id != edge.id]
         stand = Stand(self.rank, frozenset({self._author.principal}))
         while following := next_values(value_of(edge), left):
             items = await self._tx.items([each.id for each in following])

@@ -42,17 +42,19 @@ _ALONE = ValuesAround((), (), ())
 Affected = Mapping[str, ItemKind]
 
 
-async def settle(tx: SpaceToSettle, before: Item | None, after: Item, time: int) -> Affected:
+async def settle(
+    tx: SpaceToSettle, before: Item | None, after: Item, time: int, rows: Rows | None = None
+) -> Affected:
     """Store how items stand from `time` (µs) on, as `before` became `after`.
 
-    Return the other items to announce.
+    Return the other items to announce. `rows`: those that the write has looked at.
     """
     if isinstance(after, Node):
         return {}
     weighs = _weight(before) != _weight(after)
     if not weighs and _interval(before) == _interval(after):
         return {}
-    settling = Settling(tx, time)
+    settling = Settling(tx, time, rows)
     if before is None and not await settling.has_neighbours(after):
         if succession.is_constitutive(after):
             await tx.put_standings({after.id: Standing(is_fixed=True)}, time)
@@ -115,7 +117,7 @@ async def _stating(tx: SpaceToSettle, edge_ids: Sequence[str]) -> dict[str, Item
 class Settling:
     """Finds what stands around items, and stores how they stand."""
 
-    def __init__(self, tx: SpaceToSettle, time: int) -> None:
+    def __init__(self, tx: SpaceToSettle, time: int, rows: Rows | None = None) -> None:
         self._tx = tx
         self._time = time
         self._items: dict[str, Edge | Memory] = {}
@@ -124,7 +126,7 @@ class Settling:
         self._now: dict[str, Standing] = {}
         self._flagged: set[str] = set()
         self._moved: dict[str, ItemKind] = {}
-        self._rows = Rows(tx)
+        self._rows = rows or Rows(tx)
 
     async def has_neighbours(self, item: Edge | Memory) -> bool:
         """Return whether a new item may affect others, or they it."""

@@ -30,6 +30,7 @@ from concord_graph.ports import Outcome, Ref, Written
 from concord_graph.usecases.write import claims_at, conflicts, standings
 from concord_graph.usecases.write.guard import AnyGrant, ItemT
 from concord_graph.usecases.write.recorder import Recorder
+from concord_graph.usecases.write.rows import Rows
 from concord_graph.usecases.write.standing_guard import Harm, claim_made
 
 FoundT = TypeVar("FoundT", bound=Record)
@@ -61,15 +62,16 @@ class Writer(Recorder):
             raise ItemErased(before.id)
         after, needs_consent = await self._protected(before, after)
         harms: Sequence[Harm] = ()
+        rows = Rows(self.tx)
         if not (follows or self.is_granted):
-            after, harms, pushed = await self.standing.judged(before, after)
+            after, harms, pushed = await self.standing.judged(before, after, rows)
             for lower, harm in pushed:
                 await self.take_back(lower, harm)
         item = await self._record(before, after, needs_consent=needs_consent)
         self._note(before, item, needs_consent=needs_consent)
         for harm in harms:
             await self.put_claim(None, self.standing.claim(harm, item.id, said_by))
-        changed = await standings.settle(self.tx, before, item, item.revision.record_from)
+        changed = await standings.settle(self.tx, before, item, item.revision.record_from, rows)
         self.moved.note(before, item, changed)
         await self._announce(changed)
         await self._follow(before, item)

@@ -21,7 +21,7 @@ from concord_search.domain.candidates import Floats, Ints
 _PAYLOAD = (
     *("seq", "ac", "la", "created", "from", "d", "p", "imp", "head", "text", "edge"),
     *("session", "speaker", "talk", "speech", "until", "named", "then", "trust"),
-    "length",
+    *("length", "writer"),
 )
 _KEPT = ("closed", "current", "before", "after")
 _FIRST_ROWS = 1024

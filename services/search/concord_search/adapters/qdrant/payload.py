@@ -76,6 +76,7 @@ def of_state(
         "p": number("domain", parent_domain(state.domain)),
         "imp": state.importance,
         "trust": state.trust,
+        "writer": number("principal", state.principal),
         "ac": state.access_count,
         "la": state.last_access,
         "created": state.created,

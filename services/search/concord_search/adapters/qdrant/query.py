@@ -250,6 +250,7 @@ class CandidateQuery:
             rarest=columns.rarest_weight,
             lengths=columns["length"][rows],
             trust=columns["trust"][rows],
+            writers=columns["writer"][rows],
             talk=talk(columns, rows, terms, holds, fused=found.fused, known_at=known_at),
         )
 

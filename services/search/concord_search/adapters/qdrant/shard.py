@@ -11,7 +11,7 @@ from concord_search.adapters.qdrant.formula import Term
 from concord_search.adapters.qdrant.payload import Payload
 from concord_search.domain.candidates import Floats
 
-LAYOUT = 11
+LAYOUT = 12
 """Version of the layout of parts and points; a part of another one is dropped and indexed anew."""
 
 SCROLL_PAGE = 1_000
