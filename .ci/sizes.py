@@ -284,6 +284,11 @@ RISES: list[tuple[str, int, str]] = [
     ("tests", 1580, "the bench of governance, with 50 questions; who owns an item"),
     ("protos/concord", 3, "what order results have beside what a person said"),
     ("tools", 5, "these five lines of the bench of governance"),
+    ("protos/concord", 74, "the feed by partitions: spaces by page, one space's changes"),
+    ("services/graph", 554, "changes are numbered by partition, and read by it, on both stores"),
+    ("services/libs/chassis", 11, "which partition a space falls into, the same for every service"),
+    ("services/libs/stores", 9, "a backup holds a few counters, in place of every space"),
+    ("tests", 541, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -293,7 +298,7 @@ LINES: dict[str, int] = {
     "gateway/client/tests/test_import_chat.py": 500,
     "gateway/tests/gateway_echo.py": 450,
     "gateway/tests/test_gateway_http_unary.py": 500,
-    "services/graph/tests/graph_world.py": 750,
+    "services/graph/tests/graph_world.py": 768,
     "services/libs/attestation/tests/test_consent_checks.py": 600,
     "services/dissonance/tests/test_judges_text.py": 450,
     "services/libs/reading/tests/test_reading_contract.py": 450,
@@ -310,10 +315,10 @@ LINES: dict[str, int] = {
 }
 FILES = {
     "gateway/client/tests": 62,  # a module a command, or a matter of an importer
-    "services/decisions": 105,  # a page a decision
+    "services/decisions": 106,  # a page a decision
     "services/dissonance/tests": 27,  # a module a noun of dissonance's
     "services/graph/concord_graph/domain": 26,  # a module a noun of graph's domain
-    "services/graph/tests": 101,  # a module a noun of graph's
+    "services/graph/tests": 102,  # a module a noun of graph's
     "services/search/concord_search/usecases": 27,  # a module a use case
     "services/search/tests": 34,  # a module a noun of search's
     "tests/bench/findings/worlds": 34,  # a collection of memories and its gold

@@ -1,20 +1,27 @@
 """The feed by partitions: numbers in commit order, read by pages, waited for one by one."""
 
 import asyncio
+import io
+import json
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import neo4j_at_hand
 import pytest
 from concord.graph.v1 import feed_pb2
 from concord_chassis.channel.partitions import partition_of
+from concord_chassis.observe.log import json_lines
 from concord_graph.adapters.passed import Passed
 from concord_graph.adapters.sqlite import feed as sqlite_feed
 from concord_graph.adapters.sqlite.schema import SCHEMA
+from concord_graph.bootstrap import opened
+from concord_graph.config import SqliteConfig
 from concord_graph.ports import PARTITIONS, GraphStore, Writes
 from concord_graph.servicer import feed
+from concord_stores.sqlite_schema import UnknownSchema
 from graph_world import Calls, Clock, World, reason, refused, watch, world
 from transfers import export_of, restored
 
@@ -44,8 +51,9 @@ async def test_what_was_read_below_a_number_is_whole(tmp_path: Path) -> None:
     async with world(tmp_path / "graph.db", partitions=2) as live:
         spaces = [live.calls(f"s{number}") for number in range(8)]
         writing = asyncio.gather(*(_write(calls, 12) for calls in spaces))
-        numbers, seen = {0: 0, 1: 0}, list[Place]()
-        while len(seen) < 8 * 12:
+        numbers, seen, is_last = {0: 0, 1: 0}, list[Place](), False
+        while not is_last:
+            is_last = writing.done()
             messages, changes = await replayed(spaces[0], numbers)
             seen += changes
             numbers |= {each.partition: each.through for each in messages if each.through}
@@ -174,6 +182,47 @@ async def test_a_store_keeps_its_partitions(tmp_path: Path) -> None:
             await live.calls().put_node(f"n{configured}")
             assert len(await partitions(live.calls())) == 3
             assert await live.calls().heads() == {"home": configured // 60 + 1}
+
+
+async def test_what_was_before_partitions_is_numbered(tmp_path: Path) -> None:
+    """G16 S10 W7 When the file is opened: each change once, those of a space in sequence, and the
+    log says how many spaces it were; an older writer is refused from then on."""
+    path, log = tmp_path / "graph.db", io.StringIO()
+    names = [f"s{number}" for number in range(12)]
+    async with world(path, beside=True) as live:
+        for name in names:
+            await live.calls(name).put_edge("a", "R", "b")
+    with closing(sqlite3.connect(path)) as db, db:
+        for text in _FORMER:
+            db.execute(text)
+    given = SqliteConfig(store_path=path)
+    store = await opened(given, Clock(), partitions=4, log=json_lines("graph", stream=log))
+    numbers = await store.numbers()
+    found = [await store.feed(partition, 0, 500) for partition in range(4)]
+    await store.close()
+    told = [json.loads(line) for line in log.getvalue().splitlines()]
+
+    assert numbers == [len(changes) for changes in found]
+    places = [(each.space, each.change.seq) for changes in found for each in changes]
+    assert sorted(places) == sorted((name, seq) for name in names for seq in (1, 2, 3))
+    for partition, changes in enumerate(found):
+        assert [each.number for each in changes] == list(range(1, len(changes) + 1))
+        for name in {each.space for each in changes}:
+            assert partition_of(name, 4) == partition
+            assert [each.change.seq for each in changes if each.space == name] == [1, 2, 3]
+    assert [each["spaces"] for each in told if each["event"] == "spaces_numbered"] == [12]
+    with closing(sqlite3.connect(path, isolation_level=None)) as db, pytest.raises(UnknownSchema):
+        replace(SCHEMA, version=38, conversions={}).prepare(db)
+
+
+_FORMER = (
+    "DROP INDEX space_partition",
+    "ALTER TABLE space DROP COLUMN partition",
+    "DROP TABLE partition",
+    "DROP TABLE feed",
+    "UPDATE meta SET value = '38' WHERE key = 'schema'",
+)
+"""Makes of a store one as it was before its feed had partitions."""
 
 
 async def test_a_restored_store_lacks_the_cursor(tmp_path: Path) -> None:

@@ -111,7 +111,9 @@ def _others() -> dict[str, str]:
         "is named": fact_edges.IS_NAMED,
         "put facts": fact_edges.PUT,
         "feed": store._CHANGES,
+        "newly read": store._NEWLY_READ,
         "number": feed.NUMBER,
+        "flush and number": feed.numbering(flush.FLUSH),
         "numbers": feed.NUMBERS,
         "spaces": feed.SPACES,
         "commits": feed.COMMITS,
@@ -134,6 +136,7 @@ OF_ALL = {
     "ever functional": "RelationVersion",  # of relations there are a few
     "lock": "(?:Space|Functional|Amending|EntryVersion)",  # one of each, and of relations a few
     "flush": "Space",
+    "flush and number": "Space",
     "numbers": "FeedPartition",
     "changes of commits": "(?:Space|Imported)",  # one of a space
     "erase": "Request",  # receipts that may tell of what is erased

@@ -7,13 +7,14 @@ commits are numbered in their order, and the writers of other spaces wait only t
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import Any, Final
 
 from concord_chassis.channel.partitions import partition_of
 from neo4j import AsyncManagedTransaction, AsyncSession
 
 from concord_graph.adapters.neo4j import layers
-from concord_graph.adapters.neo4j.patterns import PLANNED_ONCE
+from concord_graph.adapters.neo4j.patterns import PLANNED_ONCE, scoped
 from concord_graph.adapters.stored import change_of
 from concord_graph.ports import FeedChange, Imported
 
@@ -45,13 +46,14 @@ _KEEP: Final = (
     " SET p.number = row[1] }"
 )
 
-NUMBER: Final = (
-    f"{PLANNED_ONCE}MATCH (p:FeedPartition {{partition: $given.partition}})"
+_NUMBER: Final = (
+    "MATCH (p:FeedPartition {partition: $given.partition})"
     " SET p.holder = randomUUID()"  # takes the node's lock before the read
     " WITH p SET p.number = p.number + $given.count WITH p.number AS number"
     " CREATE (f:FeedCommit {partition: $given.partition, number: number, space: $given.space,"
     " seq: $given.seq, count: $given.count}) RETURN number"
 )
+NUMBER: Final = f"{PLANNED_ONCE}{_NUMBER}"
 """Number the last changes of a space; the last statement of a transaction."""
 NUMBERS: Final = (
     f"{PLANNED_ONCE}MATCH (p:FeedPartition) WHERE p.partition >= 0"
@@ -85,6 +87,16 @@ AT: Final = (
     f"{PLANNED_ONCE}UNWIND $given.places AS a MATCH (c:Change {{space: a[0], seq: a[1]}})"
     f" RETURN a[0], a[1], {layers.CHANGE}"
 )
+
+
+@cache
+def numbering(text: str) -> str:
+    """Return a statement of the space that also numbers the last changes, at its end.
+
+    It saves a transaction's last round trip, a fifth of what a commit costs beside others.
+    """
+    reads, _, columns = scoped(text).rpartition(" RETURN ")
+    return f"{reads} CALL () {{ {_NUMBER} }} RETURN {columns}, number"
 
 
 async def prepare(session: AsyncSession, partitions: int) -> tuple[int, int]:

@@ -71,7 +71,8 @@ _TOUCH = (
     " CASE WHEN read.last_time > a.last_time THEN read.last_time ELSE a.last_time END"
 )
 _NEWLY_READ = (
-    "MATCH (a:Access) WHERE a.unannounced WITH a ORDER BY a.space, a.id REMOVE a.unannounced"
+    f"{patterns.PLANNED_ONCE}MATCH (a:Access) WHERE a.unannounced = true"  # sought by index
+    " WITH a ORDER BY a.space, a.id REMOVE a.unannounced"
     " WITH a MATCH (m:Item {space: a.space, id: a.id}) WHERE m.kind = $memory"
     " RETURN m.space, collect(m.id)"
 )

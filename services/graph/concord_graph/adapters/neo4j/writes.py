@@ -270,20 +270,21 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
     async def finish(self) -> int:
         """Write what is collected, then number the changes: the last step before the commit. Return
         the number of the last change in its partition; 0 without a change."""
-        await self.flush()
-        if self._seq == self._numbered:
-            return 0
-        given = {
-            "partition": self._partition,
-            "space": self._space_name,
-            "seq": self._seq,
-            "count": self._seq - self._numbered,
-        }
-        ((number,),) = await (await self._tx.run(feed.NUMBER, given=given)).values()
+        number = await self.flush(numbering=self._seq > self._numbered)
+        if number or self._seq == self._numbered:
+            return number
+        ((number,),) = await self._run_numbering(feed.NUMBER, {"seq": self._seq})
         return int(number)
 
-    async def flush(self) -> None:
-        """Write the collected puts, how items stand, their records and the counters."""
+    async def _run_numbering(self, text: str, bound: Fields) -> list[Row]:
+        """Run a statement that numbers the changes, and so is not of the space alone."""
+        count = self._seq - self._numbered
+        given = {"partition": self._partition, "count": count, "space": self._space_name}
+        return await (await self._tx.run(text, given=bound | given)).values()
+
+    async def flush(self, *, numbering: bool = False) -> int:
+        """Write the collected puts, how items stand, their records and the counters; number the
+        changes with them if that is asked for and anything is written. Return the last number."""
         if self._standings:
             standings, self._standings = list(self._standings.values()), {}
             for start in range(0, len(standings), _ROWS_A_STATEMENT):
@@ -293,13 +294,14 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
             accesses, self._accesses = self._accesses, []
             await super().ask(_PUT_ACCESSES, accesses=accesses)
         if not (self._rows or self._changes or self._requests or self._seq != self._counted):
-            return
+            return 0
         rows, self._rows = self._rows, []
         changes, self._changes = self._changes, []
         requests, self._requests = self._requests, []
         for start in range(0, max(len(rows), 1), _ROWS_A_STATEMENT):
             last = start + _ROWS_A_STATEMENT >= len(rows)
-            ((refused, sealed),) = await self._write(
+            ((refused, sealed, *number),) = await self._write(
+                numbering=numbering and last,
                 rows=rows[start : start + _ROWS_A_STATEMENT],
                 changes=changes if last else [],
                 requests=requests if last else [],
@@ -317,18 +319,21 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
         if self._erased:
             erased, self._erased = self._erased, []
             await self._erase_content(erased)
+        return int(number[0]) if number else 0
 
-    async def _write(self, **what: list[Fields]) -> list[Row]:
+    async def _write(self, *, numbering: bool, **what: list[Fields]) -> list[Row]:
+        bound = {
+            **what,
+            "granted": self._granted,
+            "principals": self._principals,
+            "seq": self._seq,
+            "last_time": self._last_time,
+            "forget_before": stored.forgotten_before(self._clock()),
+        }
         try:
-            return await super().ask(
-                flush.FLUSH,
-                **what,
-                granted=self._granted,
-                principals=self._principals,
-                seq=self._seq,
-                last_time=self._last_time,
-                forget_before=stored.forgotten_before(self._clock()),
-            )
+            if numbering:
+                return await self._run_numbering(feed.numbering(flush.FLUSH), bound)
+            return await super().ask(flush.FLUSH, **bound)
         except ConstraintError as error:
             raise ItemClash("") from error
 
