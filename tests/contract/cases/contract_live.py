@@ -65,7 +65,7 @@ async def heads(live: "Live") -> dict[str, int]:
     partitions = await live.tell(
         FOLLOWER, f"{feed}.ListPartitions", feed_pb2.ListPartitionsRequest()
     )
-    found = {}
+    found: dict[str, int] = {}
     for partition in range(len(partitions.partitions)):
         request = feed_pb2.ListSpacesRequest(partition=partition)
         reply = await live.tell(FOLLOWER, f"{feed}.ListSpaces", request)

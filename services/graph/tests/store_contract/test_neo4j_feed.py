@@ -13,11 +13,15 @@ import pytest
 from concord_chassis.channel.partitions import partition_of
 from concord_chassis.observe.log import json_lines
 from concord_graph.adapters.neo4j import feed
+from concord_graph.adapters.neo4j.copies import Neo4jCopy
 from concord_graph.adapters.neo4j.store import open_store
 from concord_graph.bootstrap import opened
 from concord_graph.domain.items import Memory
 from concord_graph.ports import Author, Writes
 from concord_graph.usecases.write.writer import Writer
+from concord_stores import neo4j_copy
+from concord_stores.neo4j_copy import Writers
+from concord_stores.neo4j_server import connect
 from graph_world import START, Clock, world
 
 
@@ -108,3 +112,48 @@ async def test_another_replicas_commit_is_seen_by_one_query_for_all_who_wait(
     assert found == [[partition_of("home", 2)]] * 20
     assert all(later - earlier > 0.4 for earlier, later in itertools.pairwise(asked))
     assert took < 20
+
+
+async def test_a_backup_holds_commits_by_the_partitions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """W7 S10 It is of one instant: whatever is committed waits for it, in any space, and the copy
+    has none of it. The store that is made of it goes on with its numbers and partitions."""
+    given = neo4j_at_hand.of(tmp_path / "copied.db")
+    store = await open_store(given, Clock(), partitions=3)
+    for name in "abc":
+        await store.write(name, _node)
+    before = await store.numbers()
+    reading, over, write = asyncio.Event(), asyncio.Event(), neo4j_copy._write
+
+    async def held(*copied: object) -> None:
+        reading.set()
+        await over.wait()
+        await write(*copied)  # type: ignore[arg-type] # as it is called
+
+    monkeypatch.setattr(neo4j_copy, "_write", held)
+    driver = await connect(given)
+    file = tmp_path / "copy"
+    writers = Writers(Neo4jCopy.HEAD, Neo4jCopy.GATE, "ConcordNone", ())
+    copying = asyncio.create_task(neo4j_copy.write(driver, file, writers))
+    await reading.wait()
+    writing = [asyncio.create_task(store.write(name, _node_too)) for name in ("a", "b", "new")]
+    done, _ = await asyncio.wait(writing, timeout=1.0)
+    over.set()
+    await copying
+    await asyncio.gather(*writing)
+    assert not done
+    assert sum(await store.numbers()) == sum(before) + 3
+    await store.close()
+
+    async with neo4j_copy.replacing(driver, file):
+        restored = await open_store(given, Clock(), partitions=64, restoring=True)
+    assert await restored.numbers() == before
+    await restored.write("new", _node)
+    assert sum(await restored.numbers()) == sum(before) + 1
+    await restored.close()
+    await driver.close()
+
+
+async def _node_too(tx: Writes) -> None:
+    await Writer(tx, Author("p", "Test", "r"), START).put(None, Memory(id="n", content="y"))
