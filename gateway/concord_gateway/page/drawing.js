@@ -161,6 +161,10 @@ function programs() {
           return Math.hypot(node.x - at.x, node.y - at.y) <= pixel * Math.max(this.scaleSize(node.size), 3);
         }) ?? null;
       }
+      /** After each move sigma reads all nodes and edges again; here they stay as they were. @param {any} [asked] */
+      refresh(asked) {
+        return super.refresh(asked ?? (this === shown ? { partialGraph: { nodes: [], edges: [] }, skipIndexation: true, schedule: true } : undefined));
+      }
     },
     /** sigma's rectangles, of which nothing is drawn where a gap is. */
     Dashed: class extends Sigma.rendering.EdgeRectangleProgram {
