@@ -12,7 +12,7 @@ from concord_chassis.call.identity import Caller
 from concord_dissonance.usecases import follow
 from concord_search.usecases import advice
 from dissonance_over_graph import ASKING, Dissonant, dissonant, waiting
-from governed_world import DAY, Party, World, request_id
+from governed_world import DAY, Party, World, eventually, request_id
 
 PREFER = search_pb2.NEXT_ACTION_PREFER
 PERSON = Caller("one", "anna", ASKING | {"search:read"}, "HUMAN", origin="HUMAN")
@@ -51,6 +51,11 @@ async def _search(works: Dissonant, query: str, token: str) -> search_pb2.Search
     return await stub.Search(request)
 
 
+async def _proposed(party: Party) -> list[str]:
+    """Return the conflicts for which proposals wait."""
+    return [each.action.review_conflict.conflict_id for each in await waiting(party)]
+
+
 async def test_an_agents_contradiction_moves_no_advice_and_opens_no_proposal(
     works: Dissonant, party: Party
 ) -> None:
@@ -60,12 +65,18 @@ async def test_an_agents_contradiction_moves_no_advice_and_opens_no_proposal(
     token = await _contradict(works, AGENT, "jos", "wim")
 
     claimed = await _search(works, "What is the lighthouse keeper called?", token)
-    await asyncio.sleep(2 * follow.TOGETHER)
+    home = works.space()
+    await home.declare("LIVES_IN")
+    for city in ("Berlin", "Paris"):
+        await home.edge("Ada", "LIVES_IN", city)
+    (typed,) = [each for each in (await home.detect()).conflicts if each.confidence]
+    await eventually(lambda: _proposed(party), lambda there: typed.id in there)
+    await asyncio.sleep(2 * follow.TOGETHER)  # the next, if there were one
 
     assert claimed.results[0].memory.id == "wim"
     assert len(claimed.results[0].potential_conflicts) == 1
     assert claimed.next_action != PREFER
-    assert await waiting(party) == []
+    assert await _proposed(party) == [typed.id]
 
     token = await _contradict(works, PERSON, "wim", "jos")
     said = await _search(works, "What is the lighthouse keeper called?", token)

@@ -93,16 +93,20 @@ async def test_memories_are_listed_by_who_wrote_them_first(live: World, home: Ca
     assert changed.principal == (await home.get(memory.id)).principal == "helper"
 
 
-async def test_an_edge_that_a_persons_memory_states_since_is_left(live: World) -> None:
-    """W9 With its ends: what the memory says is in the graph as before, however it came there."""
-    agent, person = helper(live), ada(live)
-    edge = await agent.put_edge("Lena", "LOVES", "Lou")
+async def test_an_edge_that_anothers_memory_states_since_is_left(live: World) -> None:
+    """W9 With its ends: what a person or another agent says stays in the graph, whoever wrote its
+    edge first."""
+    agent, person, other = helper(live), ada(live), helper(live, principal="other")
+    loves = await agent.put_edge("Lena", "LOVES", "Lou")
+    likes = await agent.put_edge("Lena", "LIKES", "Lou")
     alone = await agent.put_edge("Lena", "KNOWS", "Lou")
     await person.add("Lena loves Lou.", id="a", facts=[fact("Lena", "LOVES", "Lou")])
+    await other.add("Lena likes Lou.", id="b", facts=[fact("Lena", "LIKES", "Lou")])
 
     summary = await undo(person, by_principal("helper"))
 
-    nodes = {edge.source.id, edge.target.id}
+    needed = dict.fromkeys({likes.id, loves.source.id, loves.target.id}, "NEEDED")
     assert undone(summary) == {alone.id: 0}
-    assert left(summary) == dict.fromkeys({edge.id, *nodes}, "NEEDED")
-    assert [each.edge.relation for each in (await person.neighbors("Lena")).neighbors] == ["LOVES"]
+    assert left(summary) == needed | {loves.id: "CHANGED"}
+    around = (await person.neighbors("Lena")).neighbors
+    assert {each.edge.relation for each in around} == {"LOVES", "LIKES"}
