@@ -113,7 +113,7 @@ def _whose(
         return PERSONS
     if not gives_way or own == NOBODY or places[own] < MOST:
         return own
-    others = [one for one in waiting if one not in {own, PERSONS}]
+    others = [one for one in waiting if one != own]
     return min(others, key=places.__getitem__, default=own)
 
 
