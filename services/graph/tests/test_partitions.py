@@ -19,8 +19,9 @@ from concord_graph.adapters.sqlite import feed as sqlite_feed
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.bootstrap import opened
 from concord_graph.config import SqliteConfig
-from concord_graph.ports import PARTITIONS, GraphStore, Writes
+from concord_graph.ports import PARTITIONS, ChangeType, GraphStore, Writes
 from concord_graph.servicer import feed
+from concord_graph.usecases.write.outbox import log
 from concord_stores.sqlite_schema import UnknownSchema
 from graph_world import Calls, Clock, World, reason, refused, watch, world
 from transfers import export_of, restored
@@ -112,6 +113,26 @@ def _named(wanted: object) -> str:
     )
 
 
+async def test_a_step_without_a_change_leaves_the_head_at_a_change(store: GraphStore) -> None:
+    """S10 What the store refuses of a batch took a sequence number: were it the head of the feed,
+    followers would read for ever what is not there."""
+
+    async def refused_last(tx: Writes) -> None:
+        await log(tx, ChangeType.SESSION_ENDED, item_id="s")
+        tx.tick()
+
+    async def refused_alone(tx: Writes) -> None:
+        tx.tick()
+
+    for work in (refused_last, refused_alone, refused_last):
+        await store.write("home", work)
+    found = await store.feed(HOME, 0, 500)
+
+    assert [each.change.seq for each in found] == [1, 2, 5]
+    assert found[-1].number == (await store.numbers())[HOME]
+    assert [*await store.numbered({(HOME, found[-1].number)})] == [(HOME, found[-1].number)]
+
+
 async def test_an_imported_space_comes_in_pages_with_its_grant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +208,7 @@ async def test_a_store_keeps_its_partitions(tmp_path: Path) -> None:
 async def test_what_was_before_partitions_is_numbered(tmp_path: Path) -> None:
     """G16 S10 W7 When the file is opened: each change once, those of a space in sequence, and the
     log says how many spaces it were; an older writer is refused from then on."""
-    path, log = tmp_path / "graph.db", io.StringIO()
+    path, lines = tmp_path / "graph.db", io.StringIO()
     names = [f"s{number}" for number in range(12)]
     async with world(path, beside=True) as live:
         for name in names:
@@ -196,11 +217,11 @@ async def test_what_was_before_partitions_is_numbered(tmp_path: Path) -> None:
         for text in _FORMER:
             db.execute(text)
     given = SqliteConfig(store_path=path)
-    store = await opened(given, Clock(), partitions=4, log=json_lines("graph", stream=log))
+    store = await opened(given, Clock(), partitions=4, log=json_lines("graph", stream=lines))
     numbers = await store.numbers()
     found = [await store.feed(partition, 0, 500) for partition in range(4)]
     await store.close()
-    told = [json.loads(line) for line in log.getvalue().splitlines()]
+    told = [json.loads(line) for line in lines.getvalue().splitlines()]
 
     assert numbers == [len(changes) for changes in found]
     places = [(each.space, each.change.seq) for changes in found for each in changes]
