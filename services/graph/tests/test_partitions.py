@@ -342,6 +342,22 @@ async def _waited(live: World) -> None:
         await asyncio.sleep(0.01)
 
 
+async def test_an_idle_stream_says_that_it_lives(
+    home: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S10 A message without changes, in place of a connection of which nobody knows whether it is
+    still there."""
+    monkeypatch.setattr(feed, "KEEP_ALIVE_SECONDS", 0.05)
+    call = home.feed.WatchChanges(watch({HOME: 0}))
+    messages = [await call.read() for _ in range(2)]
+    call.cancel()
+
+    for message in messages:
+        assert isinstance(message, feed_pb2.WatchChangesResponse)
+        assert message == feed_pb2.WatchChangesResponse(epoch=message.epoch)
+        assert message.epoch
+
+
 async def test_the_wait_ends_with_any_of_the_partitions(store: GraphStore) -> None:
     """S10 A number that was there at the call counts, too."""
     numbers = dict(enumerate(await store.numbers()))
