@@ -257,7 +257,7 @@ RISES: list[tuple[str, int, str]] = [
     ("tools", 313, "the lines of this list"),
     ("tools", 5, "these five lines of the bench of governance"),
     ("protos/concord", 74, "the feed by partitions: spaces by page, one space's changes"),
-    ("services/graph", 554, "changes are numbered by partition, and read by it, on both stores"),
+    ("services/graph", 587, "changes are numbered by partition, and read by it, on both stores"),
     ("services/libs/chassis", 11, "which partition a space falls into, the same for every service"),
     ("services/libs/stores", 9, "a backup holds a few counters, in place of every space"),
     ("tests", 541, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
@@ -272,6 +272,7 @@ RISES: list[tuple[str, int, str]] = [
     ("tools", 25, "these lines of issues 33 and 34"),
     ("services/search", 10, "each lower writer keeps places on the page, too (issue 34)"),
     ("tests", 105, "places of each writer, of corrections, and what they cost honest spaces"),
+    ("tests", 668, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
