@@ -272,6 +272,7 @@ RISES: list[tuple[str, int, str]] = [
     ("tests", 500, "each way to speak first, claims of the forgotten, forged imports"),
     ("tools", 25, "these lines of issues 33 and 34"),
     ("services/search", 10, "each lower writer keeps places on the page, too (issue 34)"),
+    ("services/search", 14, "each lower writer keeps places on the page, too (issue 34)"),
     ("tests", 105, "places of each writer, of corrections, and what they cost honest spaces"),
     ("tests", 668, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
     ("services/libs/chassis", 36, "cursors of partitions, of which work ends in any order"),
