@@ -1,28 +1,21 @@
 """The feed by partitions: numbers in commit order, read by pages, waited for one by one."""
 
 import asyncio
-import io
-import json
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
-import neo4j_at_hand
 import pytest
 from concord.graph.v1 import feed_pb2
 from concord_chassis.channel.partitions import partition_of
-from concord_chassis.observe.log import json_lines
 from concord_graph.adapters.passed import Passed
 from concord_graph.adapters.sqlite import feed as sqlite_feed
 from concord_graph.adapters.sqlite.schema import SCHEMA
-from concord_graph.bootstrap import opened
-from concord_graph.config import SqliteConfig
-from concord_graph.ports import PARTITIONS, GraphStore, Writes
+from concord_graph.ports import PARTITIONS, ChangeType, GraphStore, Writes
 from concord_graph.servicer import feed
-from concord_stores.sqlite_schema import UnknownSchema
-from graph_world import Calls, Clock, World, reason, refused, watch, world
+from concord_graph.usecases.write.outbox import log
+from graph_world import Calls, World, reason, refused, watch, world
 from transfers import export_of, restored
 
 Place = tuple[str, int]
@@ -112,6 +105,26 @@ def _named(wanted: object) -> str:
     )
 
 
+async def test_a_step_without_a_change_leaves_the_head_at_a_change(store: GraphStore) -> None:
+    """S10 What the store refuses of a batch took a sequence number: were it the head of the feed,
+    followers would read for ever what is not there."""
+
+    async def refused_last(tx: Writes) -> None:
+        await log(tx, ChangeType.SESSION_ENDED, item_id="s")
+        tx.tick()
+
+    async def refused_alone(tx: Writes) -> None:
+        tx.tick()
+
+    for work in (refused_last, refused_alone, refused_last):
+        await store.write("home", work)
+    found = await store.feed(HOME, 0, 500)
+
+    assert [each.change.seq for each in found] == [1, 2, 5]
+    assert found[-1].number == (await store.numbers())[HOME]
+    assert [*await store.numbered({(HOME, found[-1].number)})] == [(HOME, found[-1].number)]
+
+
 async def test_an_imported_space_comes_in_pages_with_its_grant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,109 +197,6 @@ async def test_a_store_keeps_its_partitions(tmp_path: Path) -> None:
             assert await live.calls().heads() == {"home": configured // 60 + 1}
 
 
-async def test_what_was_before_partitions_is_numbered(tmp_path: Path) -> None:
-    """G16 S10 W7 When the file is opened: each change once, those of a space in sequence, and the
-    log says how many spaces it were; an older writer is refused from then on."""
-    path, log = tmp_path / "graph.db", io.StringIO()
-    names = [f"s{number}" for number in range(12)]
-    async with world(path, beside=True) as live:
-        for name in names:
-            await live.calls(name).put_edge("a", "R", "b")
-    with closing(sqlite3.connect(path)) as db, db:
-        for text in _FORMER:
-            db.execute(text)
-    given = SqliteConfig(store_path=path)
-    store = await opened(given, Clock(), partitions=4, log=json_lines("graph", stream=log))
-    numbers = await store.numbers()
-    found = [await store.feed(partition, 0, 500) for partition in range(4)]
-    await store.close()
-    told = [json.loads(line) for line in log.getvalue().splitlines()]
-
-    assert numbers == [len(changes) for changes in found]
-    places = [(each.space, each.change.seq) for changes in found for each in changes]
-    assert sorted(places) == sorted((name, seq) for name in names for seq in (1, 2, 3))
-    for partition, changes in enumerate(found):
-        assert [each.number for each in changes] == list(range(1, len(changes) + 1))
-        for name in {each.space for each in changes}:
-            assert partition_of(name, 4) == partition
-            assert [each.change.seq for each in changes if each.space == name] == [1, 2, 3]
-    assert [each["spaces"] for each in told if each["event"] == "spaces_numbered"] == [12]
-    with closing(sqlite3.connect(path, isolation_level=None)) as db, pytest.raises(UnknownSchema):
-        replace(SCHEMA, version=38, conversions={}).prepare(db)
-
-
-_FORMER = (
-    "DROP INDEX space_partition",
-    "ALTER TABLE space DROP COLUMN partition",
-    "DROP TABLE partition",
-    "DROP TABLE feed",
-    "UPDATE meta SET value = '38' WHERE key = 'schema'",
-)
-"""Makes of a store one as it was before its feed had partitions."""
-
-
-async def test_a_restored_store_lacks_the_cursor(tmp_path: Path) -> None:
-    """S10 A8 A follower that polls with what it has sees that the store was put back, also once
-    that has as many changes again; then which spaces it is of."""
-    path = tmp_path / "graph.db"
-    async with world(path) as live:
-        await live.calls().put_node("a")
-        copy = _copied(path)
-        for name in "bc":
-            await live.calls().put_node(name)
-        cursor = await _cursor(live.calls())
-        last = (await replayed(live.calls(), {HOME: 0}))[0][-1].changes
-        assert not (await partitions(live.calls(), cursor))[HOME].lacks_cursor
-    _put_back(path, copy)
-    async with world(path, clock=Clock(Clock().now + 1_000_000)) as live:
-        home = live.calls()
-        behind = await partitions(home, cursor)
-        for name in "de":
-            await home.put_node(name)
-        level = await partitions(home, cursor)
-        numbered = feed_pb2.PartitionCursor(partition=HOME, number=cursor.number)
-        unknowing = await partitions(home, numbered)
-        lacking = await home.feed.FindLacking(
-            feed_pb2.FindLackingRequest(
-                cursors=[
-                    feed_pb2.SpaceCursor(space="home", seq=3, change_digest=last.change_digest),
-                    feed_pb2.SpaceCursor(space="none", seq=0),
-                ]
-            )
-        )
-
-    assert [i for i, head in enumerate(behind) if head.lacks_cursor] == [HOME]
-    assert level[HOME].number == cursor.number
-    assert level[HOME].lacks_cursor
-    assert not unknowing[HOME].lacks_cursor
-    assert [*lacking.spaces] == ["home"]
-
-
-async def _cursor(calls: Calls) -> feed_pb2.PartitionCursor:
-    head = (await partitions(calls))[HOME]
-    return feed_pb2.PartitionCursor(
-        partition=HOME, number=head.number, change_digest=head.change_digest
-    )
-
-
-def _copied(path: Path) -> object:
-    """Return all that the store has, to put back."""
-    if neo4j_at_hand.is_chosen():
-        return neo4j_at_hand.run("MATCH (n) RETURN labels(n), properties(n)")
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("VACUUM INTO ?", (str(path.with_name("copy.db")),))
-    return None
-
-
-def _put_back(path: Path, copy: object) -> None:
-    if neo4j_at_hand.is_chosen():
-        neo4j_at_hand.run("MATCH (n) DETACH DELETE n")
-        neo4j_at_hand.run("UNWIND $nodes AS node CREATE (n:$(node[0])) SET n = node[1]", nodes=copy)
-        return
-    path.with_name(f"{path.name}-wal").unlink(missing_ok=True)
-    path.with_name("copy.db").replace(path)
-
-
 async def test_a_commit_wakes_who_waits_for_its_partition(
     live: World, home: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -319,6 +229,22 @@ async def _waited(live: World) -> None:
     passed: Passed = live.app._store._passed  # type: ignore[attr-defined] # either store's
     while sum(map(len, passed._waiting.values())) < 2:  # noqa: ASYNC110 - nothing tells
         await asyncio.sleep(0.01)
+
+
+async def test_an_idle_stream_says_that_it_lives(
+    home: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S10 A message without changes, in place of a connection of which nobody knows whether it is
+    still there."""
+    monkeypatch.setattr(feed, "KEEP_ALIVE_SECONDS", 0.05)
+    call = home.feed.WatchChanges(watch({HOME: 0}))
+    messages = [await call.read() for _ in range(2)]
+    call.cancel()
+
+    for message in messages:
+        assert isinstance(message, feed_pb2.WatchChangesResponse)
+        assert message == feed_pb2.WatchChangesResponse(epoch=message.epoch)
+        assert message.epoch
 
 
 async def test_the_wait_ends_with_any_of_the_partitions(store: GraphStore) -> None:

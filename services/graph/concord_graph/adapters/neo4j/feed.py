@@ -31,7 +31,9 @@ _UNNUMBERED: Final = (
 )
 _HOLD_SPACES: Final = (
     "UNWIND $spaces AS space MATCH (s:Space {space: space}) SET s.holder = randomUUID()"
-    " WITH s WHERE s.partition IS NULL RETURN s.space, s.seq"
+    " WITH s WHERE s.partition IS NULL CALL (s) {"
+    " OPTIONAL MATCH (c:Change) WHERE c.space = s.space AND c.seq > 0"
+    " RETURN c.seq AS last ORDER BY c.space DESC, c.seq DESC LIMIT 1 } RETURN s.space, last"
 )
 _HOLD: Final = (
     "UNWIND $partitions AS each MATCH (p:FeedPartition {partition: each})"
@@ -51,7 +53,7 @@ _NUMBER: Final = (
     " SET p.holder = randomUUID()"  # takes the node's lock before the read
     " WITH p SET p.number = p.number + $given.count WITH p.number AS number"
     " CREATE (f:FeedCommit {partition: $given.partition, number: number, space: $given.space,"
-    " seq: $given.seq, count: $given.count}) RETURN number"
+    " seq: $given.changed, count: $given.count}) RETURN number"
 )
 NUMBER: Final = f"{PLANNED_ONCE}{_NUMBER}"
 """Number the last changes of a space; the last statement of a transaction."""

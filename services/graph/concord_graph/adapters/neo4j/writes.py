@@ -95,7 +95,7 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
     ) -> None:
         super().__init__(tx, space, epoch=epoch, pending=pending)
         self._partition = partition
-        self._numbered = 0
+        self._numbered = self._changed = 0
         self._author = author
         self._request: Fields | None = None
         self._clock = clock
@@ -122,7 +122,7 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
         )
         self._numbered, self._seq, self._last_time, self._request, functional, *known = found[0]
         self._stated, self._amended, self._disputed, self._deleted = known
-        self._counted = self._seq
+        self._counted = self._changed = self._seq
         self._known.is_unused = self._seq == 0
         self._functional = set(functional)
 
@@ -174,6 +174,7 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
         await self.ask("MATCH (s:Space) SET s.unsettled = $first", first=first)
 
     async def append(self, change: Change) -> None:
+        self._changed = change.seq
         begins = change.type not in stored.LEAVE_THE_STATE
         self._changes.append(
             {
@@ -270,16 +271,21 @@ class Neo4jWrites(LearntReads, SessionWrites, ErasureWrites, Steps):
     async def finish(self) -> int:
         """Write what is collected, then number the changes: the last step before the commit. Return
         the number of the last change in its partition; 0 without a change."""
-        number = await self.flush(numbering=self._seq > self._numbered)
-        if number or self._seq == self._numbered:
+        has_changed = self._changed > self._numbered
+        number = await self.flush(numbering=has_changed)
+        if number or not has_changed:
             return number
-        ((number,),) = await self._run_numbering(feed.NUMBER, {"seq": self._seq})
+        ((number,),) = await self._run_numbering(feed.NUMBER, {})
         return int(number)
 
     async def _run_numbering(self, text: str, bound: Fields) -> list[Row]:
         """Run a statement that numbers the changes, and so is not of the space alone."""
-        count = self._seq - self._numbered
-        given = {"partition": self._partition, "count": count, "space": self._space_name}
+        given = {
+            "space": self._space_name,
+            "partition": self._partition,
+            "changed": self._changed,  # a step that was refused left no change
+            "count": self._changed - self._numbered,
+        }
         return await (await self._tx.run(text, given=bound | given)).values()
 
     async def flush(self, *, numbering: bool = False) -> int:

@@ -37,6 +37,10 @@ _AT = (
     " CROSS JOIN space s ON s.name = a.value ->> 0"
     " CROSS JOIN change c ON c.space = s.id AND c.seq = a.value ->> 1"
 )
+_UNNUMBERED = (
+    "SELECT s.id, s.name, (SELECT max(c.seq) FROM change c WHERE c.space = s.id) FROM space s"
+    " WHERE s.partition = -1 ORDER BY s.id"
+)
 _SPACES = (
     "SELECT name, seq FROM space WHERE partition = ? AND name > ? AND seq > 0 ORDER BY name LIMIT ?"
 )
@@ -52,7 +56,7 @@ def prepare(db: sqlite3.Connection, partitions: int) -> int:
     if not count:
         rows = [(each,) for each in range(partitions)]
         db.executemany("INSERT INTO partition VALUES (?, 0)", rows)
-    old = db.execute("SELECT id, name, seq FROM space WHERE partition = -1 ORDER BY id").fetchall()
+    old = db.execute(_UNNUMBERED).fetchall()
     for space, name, seq in old:
         partition = partition_of(name, count or partitions)
         db.execute("UPDATE space SET partition = ? WHERE id = ?", (partition, space))

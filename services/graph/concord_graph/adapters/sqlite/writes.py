@@ -62,7 +62,7 @@ class SqliteWrites(SqliteReads, SessionWrites, ErasureWrites, Steps):
     ) -> None:
         super().__init__(connection, space, epoch=epoch, pending=pending)
         self._partition = partition
-        self._numbered = self._seq
+        self._numbered = self._changed = self._seq
         self._author = author
         self._clock = clock
         self.erased = []
@@ -162,6 +162,7 @@ class SqliteWrites(SqliteReads, SessionWrites, ErasureWrites, Steps):
 
     async def append(self, change: Change) -> None:
         self._insert("change", {"space": self._space, **stored.kept_change(change)})
+        self._changed = change.seq
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
         if not changed:
@@ -182,6 +183,7 @@ class SqliteWrites(SqliteReads, SessionWrites, ErasureWrites, Steps):
             },
         )
         self._seq = before + written.rowcount
+        self._changed = max(self._changed, self._seq if written.rowcount else 0)
 
     async def put_access(self, item_id: str, access: Access) -> None:
         values = {"id": item_id, "last_time": access.last_time, "count": access.count}
@@ -264,8 +266,9 @@ class SqliteWrites(SqliteReads, SessionWrites, ErasureWrites, Steps):
             "UPDATE space SET seq = ?, last_time = ? WHERE id = ?",
             (self._seq, self._last_time, self._space),
         )
-        count = self._seq - self._numbered
-        return feed.append(self._db, self._partition, self._space, self._seq, count) if count else 0
+        last = self._changed  # a step that was refused by the store left no change
+        count = last - self._numbered
+        return feed.append(self._db, self._partition, self._space, last, count) if count else 0
 
     def _reopen(self, table: str, item: Record) -> None:
         """Reopen a revision whose successor was refused: a batch goes on to its next item."""
