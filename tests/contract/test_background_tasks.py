@@ -13,7 +13,6 @@ OF_A_REQUEST = {
     "gateway/concord_gateway/http/unary.py": "one call, and its caller's leaving",
     "gateway/concord_gateway/http/lines.py": "one stream, its caller's leaving and right to it",
     "deploy/embedded/concord_embedded/system.py": "one start, and its progress",
-    "services/libs/chassis/concord_chassis/channel/feed.py": "a stream's next message, awaited",
     "services/libs/chassis/concord_chassis/observe/metrics.py": "one figure of one scrape",
     "services/dissonance/concord_dissonance/usecases/dialectic/review_answer.py": "one question",
     "services/dissonance/concord_dissonance/usecases/dialectic/by_model.py": "one synthesis",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from concord_chassis.channel import feed as followed_feed
+from concord_chassis.channel.cursors import START
 from concord_graph.servicer import feed
 from concord_search.adapters.graph_feed.client import GraphClient
 from concord_search.domain.errors import GraphUnavailable
@@ -57,7 +58,7 @@ async def _heard(store: Path) -> list[Changes]:
     async with _followed(store) as (graph, between):
 
         async def listen() -> None:
-            async for news in graph.watch({}):
+            async for news in graph.watch({0: START}):
                 heard.append(news)
                 if len(heard) == MANY:
                     between.vanish()
@@ -74,7 +75,7 @@ async def test_without_keep_alives_a_quiet_feed_counts_as_lost(
     monkeypatch.setattr(followed_feed, "SILENCE", SILENCES[0])
     async with _followed(tmp_path / "graph.db") as (graph, _), asyncio.timeout(60):
         with pytest.raises(GraphUnavailable, match="silent"):
-            async for _ in graph.watch({}):
+            async for _ in graph.watch({0: START}):
                 pass
 
 

@@ -183,8 +183,8 @@ async def test_search_follows_every_space(tmp_path: Path) -> None:
     assert reconciled.state_count == 2
 
 
-async def _found(system: TwoServers, space: str, memory_id: str) -> None:
-    async with asyncio.timeout(SECONDS):
+async def _found(system: TwoServers, space: str, memory_id: str, seconds: float = SECONDS) -> None:
+    async with asyncio.timeout(seconds):
         while True:
             request = search_pb2.SearchRequest(query="harbour", peek=True)
             reply = await system.searching(space).Search(request)
@@ -234,7 +234,7 @@ async def test_tasks_and_feeds_are_as_many_for_300_spaces_as_for_3(
                 for number in range(count):
                     memory = type_pb2.Memory(id=f"of-{count}", content="A harbour.")
                     await system.add(memory, space=f"space-{number}")
-                await _found(system, f"space-{count - 1}", f"of-{count}")
+                await _found(system, f"space-{count - 1}", f"of-{count}", 4 * SECONDS)
                 await asyncio.sleep(0.5)  # what answered goes to rest
                 counted.append((len(asyncio.all_tasks()), len(open_)))
 

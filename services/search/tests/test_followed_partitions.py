@@ -18,6 +18,7 @@ async def test_a_start_reads_no_change_again(at_work: Following) -> None:
     is compared, and none that rests is touched."""
     for space in ("a", "b", "c"):
         await at_work.write(plain_state("one", 1), space=space)
+    await until_kept(at_work)
     await at_work.stop()
     at_work.graph.asked.clear()
 
