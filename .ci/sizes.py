@@ -281,6 +281,7 @@ RISES: list[tuple[str, int, str]] = [
     ("services/dissonance", 150, "how far it heard is kept: each start looked at every space"),
     ("tests", 600, "followers of partitions: replays, older stores, idle spaces, 50,000 of them"),
     ("tests", 500, "followers of partitions: replays, older stores, idle spaces, 50,000 of them"),
+    ("tests", 690, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

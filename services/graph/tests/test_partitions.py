@@ -208,12 +208,12 @@ async def test_a_commit_wakes_who_waits_for_its_partition(
         woken.extend(numbers)
         return ahead(self, numbers)
 
+    monkeypatch.setattr("concord_graph.adapters.neo4j.store.POLL_SECONDS", 3_600.0)
     idle = _named(lambda partition: partition != HOME)
     call = home.feed.WatchChanges(watch({HOME: 0}))
     other = home.feed.WatchChanges(watch({partition_of(idle, PARTITIONS): 0}))
     await asyncio.wait_for(_waited(live), 10)
     monkeypatch.setattr(Passed, "ahead", counted)
-    monkeypatch.setattr("concord_graph.adapters.neo4j.store.POLL_SECONDS", 3_600.0)
     for name in "abc":
         await home.put_node(name)
         assert isinstance(await call.read(), feed_pb2.WatchChangesResponse)
