@@ -35,7 +35,7 @@ async def test_a_link_of_an_agent_at_a_persons_memory_claims(
     assert not reply.HasField("gave_way")
     assert (reply.claims[0].owner, reply.claims[0].claimant) == ("ada", "helper")
     await _is_untouched(person, tea)
-    for shown in (await person.get("tea"), await person.get("coffee")):
+    for shown in (reply.memory, await person.get("tea"), await person.get("coffee")):
         (mark,) = shown.claims
         assert (action_name(mark.action), mark.item_id, mark.by_id) == (action, "tea", "coffee")
         assert (mark.claimant, mark.number, shown.claim_count) == (
