@@ -12,12 +12,13 @@ from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.edge.shard import DENSE_SEARCH, engine_filter
 from concord_search.adapters.qdrant import filters
 from concord_search.adapters.qdrant.columns import Columns
-from concord_search.adapters.qdrant.keys import read_key
+from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.adapters.qdrant.shard import DENSE, WORDS
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import Micros
 from concord_search.ports.embedder import Vector
 from concord_search.usecases.search import RANKED
+from concord_testing.index_files import key_at, partition_at
 
 LIMIT = 10
 NO_WORDS = qdrant.SparseVector([], [])
@@ -27,9 +28,9 @@ NO_COLUMNS = Columns()
 class BareEngine:
     """A copy of one space's shard, asked directly."""
 
-    def __init__(self, shard: qdrant.EdgeShard, key_file: Path) -> None:
+    def __init__(self, shard: qdrant.EdgeShard, key: SpaceKey) -> None:
         self._shard = shard
-        self._key = read_key(key_file)
+        self._key = key
         self._words = Bm25()
 
     def recall(self, vector: Vector, now: Micros) -> float:
@@ -78,11 +79,10 @@ class BareEngine:
 @contextmanager
 def copied(index: Path, folder: Path) -> Iterator[BareEngine]:
     """The engine over a copy of the only space of a closed index, made in `folder`."""
-    (part,) = (path for path in index.iterdir() if path.is_dir())
-    shutil.copytree(part, folder)
+    shutil.copytree(partition_at(index), folder)
     stamp = json.loads((folder / "stamp.json").read_text("utf-8"))
     shard = qdrant.EdgeShard.load(str(folder / stamp["shard"]))
     try:
-        yield BareEngine(shard, folder / "key")
+        yield BareEngine(shard, key_at(index))
     finally:
         shard.close()

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self, cast
-from uuid import UUID, uuid4
+from typing import Self
 
 import qdrant_edge as qdrant
 from concord_search.adapters.bm25 import Bm25
@@ -23,7 +22,7 @@ class Branches:
     """A shard for each conversation. Close it with `with`."""
 
     def __init__(
-        self, embedder: Embedder, shards: dict[str, qdrant.EdgeShard], keys: dict[UUID, str]
+        self, embedder: Embedder, shards: dict[str, qdrant.EdgeShard], keys: dict[int, str]
     ) -> None:
         self._embedder, self._shards, self._keys = embedder, shards, keys
         self._model = Bm25()
@@ -31,7 +30,7 @@ class Branches:
     @classmethod
     async def over(cls, embedder: Embedder, collection: Collection, folder: Path) -> "Branches":
         """The turns of a collection, each conversation in a shard of its own below `folder`."""
-        points = {turn.key: uuid4() for turn in collection.turns}
+        points = {turn.key: point for point, turn in enumerate(collection.turns)}
         made = cls(embedder, {}, {point: key for key, point in points.items()})
         for number, (name, turns) in enumerate(collection.conversations.items()):
             path = folder / str(number)
@@ -41,7 +40,7 @@ class Branches:
             made._shards[name] = qdrant.EdgeShard.load(str(path))
         return made
 
-    async def _points(self, turns: Sequence[Turn], points: dict[str, UUID]) -> Points:
+    async def _points(self, turns: Sequence[Turn], points: dict[str, int]) -> Points:
         vectors = await self._embedder.embed([turn.text for turn in turns])
         return [
             (
@@ -67,10 +66,7 @@ class Branches:
         if vector is None:
             return []
         query = query_request(Nearest(vector, branch, LIMIT, Filter()))
-        return [
-            self._keys[cast(UUID, hit.id)]
-            for hit in self._shards[question.conversation].query(query)
-        ]
+        return [self._keys[hit.id] for hit in self._shards[question.conversation].query(query)]
 
     def __enter__(self) -> Self:
         return self

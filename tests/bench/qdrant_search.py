@@ -12,7 +12,7 @@ from concord_graph.bootstrap import system_clock
 from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.qdrant import filters
 from concord_search.adapters.qdrant.columns import Columns
-from concord_search.adapters.qdrant.keys import read_key
+from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.adapters.qdrant.shard import DENSE, WORDS, Nearest
 from concord_search.adapters.qdrant_server import messages
 from concord_search.adapters.qdrant_server.connection import Connection
@@ -21,6 +21,7 @@ from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.usecases.search import RANKED
 from concord_testing import qdrant_server
 from concord_testing.embedders import Shared
+from concord_testing.index_files import key_at, partition_at
 from qdrant_client import grpc as wire
 
 from tests.bench import sentences
@@ -41,10 +42,10 @@ NO_COLUMNS = Columns()
 class BareServer:
     """The server asked directly: one query with the same branches, filters and fusion."""
 
-    def __init__(self, connection: Connection, collection: str, key_file: Path) -> None:
+    def __init__(self, connection: Connection, collection: str, key: SpaceKey) -> None:
         self._connection = connection
         self._collection = collection
-        self._key = read_key(key_file)
+        self._key = key
         self._words = Bm25()
 
     async def ask(self, text: str, embedder: StandIn) -> int:
@@ -100,14 +101,13 @@ async def _fill(system: Whole, size: int) -> None:
 @asynccontextmanager
 async def _bare(qdrant: QdrantConfig, data: Path) -> AsyncIterator[BareServer]:
     """The collection of the only space, asked directly."""
-    (key_file,) = data.glob("index/*/key")  # noqa: ASYNC240 - one file
-    stem = f"{qdrant.prefix}-{read_key(key_file).digest('collection'):016x}"
+    stem = f"{qdrant.prefix}-{partition_at(data / 'index').name}"
     connection = Connection(qdrant)
     await connection.open()
     try:
         listed = await connection.collections.List(wire.ListCollectionsRequest())
         (name,) = (each.name for each in listed.collections if each.name.startswith(stem))
-        yield BareServer(connection, name, key_file)
+        yield BareServer(connection, name, key_at(data / "index"))
     finally:
         await connection.close()
 

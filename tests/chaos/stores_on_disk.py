@@ -3,13 +3,15 @@
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from concord.type.v1.type_pb2 import ITEM_KIND_MEMORY
 from concord_search.adapters.edge import shard as shards
-from concord_search.adapters.qdrant.keys import read_key
+from concord_search.adapters.qdrant.keys import SpaceKey
+from concord_search.adapters.qdrant.tenant import number_of
+from concord_testing.index_files import every_state, keys_by_number
 
 State = tuple[str, int]
 """A memory's id, and the sequence number of the change that made the state."""
@@ -30,17 +32,17 @@ def copy_of(data: Path, folder: Path) -> Iterator[Path]:
 
 def indexed(data: Path) -> set[State]:
     """Every state of a memory that the index holds; an edge is there only as it is now."""
-    parts = (path for path in (data / "index").iterdir() if (path / "stamp.json").exists())
-    return {state for part in parts for state in _points(part)}
+    stamps = (data / "index").glob("*/stamp.json")
+    keys = keys_by_number(data / "index")
+    return {state for stamp in stamps for state in _states(stamp, keys)}
 
 
-def _points(part: Path) -> Iterator[State]:
-    key = read_key(part / "key")
-    stamp = json.loads((part / "stamp.json").read_text("utf-8"))
-    with closing(shards.load(part / stamp["shard"])) as shard:
-        for _, payload in shard.scroll():
-            if "item" in payload and "edge" not in payload:
-                yield key.id_of(payload["item"]), int(payload["seq"])
+def _states(stamp: Path, keys: Mapping[int, SpaceKey]) -> Iterator[State]:
+    current = json.loads(stamp.read_text("utf-8"))["shard"]
+    with closing(shards.load(stamp.with_name(current))) as shard:
+        for point, payload in every_state(shard):
+            if "edge" not in payload:
+                yield keys[number_of(point)].id_of(payload["item"]), int(payload["seq"])
 
 
 def remembered(data: Path) -> set[State]:

@@ -39,12 +39,6 @@ SCOPES = frozenset(
 QUIET = json_lines("test", level="critical")
 
 
-def part_of(root: Path) -> Path:
-    """The directory of the only space."""
-    (part,) = (path for path in root.iterdir() if path.is_dir())
-    return part
-
-
 @dataclass
 class TwoServers:
     """Graph and search, running, and how to speak to them."""

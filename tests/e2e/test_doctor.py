@@ -15,6 +15,7 @@ from concord_client import Client, credentials
 from concord_client.credentials import Target
 from concord_embedded import doctor
 from concord_search.adapters.edge import shard
+from concord_testing.index_files import every_state
 from concord_testing.scraping import two_free_ports
 from concord_testing.up_process import Spawned, clean_environ, ran, spawned
 
@@ -352,7 +353,7 @@ def without_a_state(data: Path) -> None:
     taken_out = 0
     for path in (data / "index").glob("*/shard*"):
         with closing(shard.load(path)) as index:
-            points = [point for point, _ in index.scroll() if isinstance(point, int)]
+            points = [point for point, _ in every_state(index)]
             index.delete(points)
             index.flush()
             taken_out += len(points)

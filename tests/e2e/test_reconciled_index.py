@@ -11,10 +11,10 @@ from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_search.adapters.edge import shard
 from concord_search.adapters.edge.shard import EdgeShard
-from concord_search.adapters.qdrant.keys import read_key
 from concord_testing.embedders import WordEmbedder
+from concord_testing.index_files import every_state, key_at, partition_at, tenant_at
 from concord_testing.polling import SECONDS, until
-from search_over_graph import TwoServers, part_of, run
+from search_over_graph import TwoServers, run
 
 Memory = type_pb2.Memory
 Consistency = type_pb2.Consistency
@@ -62,7 +62,7 @@ async def reconciled(running: TwoServers, *, repair: bool) -> search_pb2.Reconci
 
 def shard_of(data: Path) -> EdgeShard:
     """Open the only space's files, while search is down."""
-    (path,) = part_of(data / "index").glob("shard*")
+    (path,) = partition_at(data / "index").glob("shard*")
     return shard.load(path)
 
 
@@ -70,27 +70,25 @@ def points(data: Path) -> Counter[str]:
     """What the files say of every state, whatever number its point has."""
     with closing(shard_of(data)) as shard:
         return Counter(
-            repr({name: values.get(name) for name in KEPT})
-            for point, values in shard.scroll()
-            if isinstance(point, int)
+            repr({name: values.get(name) for name in KEPT}) for _, values in every_state(shard)
         )
 
 
 def mutilate(data: Path) -> None:
     """Take states away, and put in one that never was and one that is there already."""
-    key = read_key(part_of(data / "index") / "key")
+    key = key_at(data / "index")
     with closing(shard_of(data)) as shard:
+        tenant = tenant_at(data / "index", shard)
         known = {
-            (key.id_of(values["item"]), int(values["seq"])): (point, values)
-            for point, values in shard.scroll()
-            if isinstance(point, int)
+            (key.id_of(values["item"]), int(values["seq"])): (row, values)
+            for row, values in tenant.scroll()
         }
-        of = {item: point for (item, _), (point, _) in known.items()}
-        shard.delete([of["m10"], of["m11"], of["m3"]])
-        point, values = next(v for (item, _), v in known.items() if item == "m20")
-        vectors = shard.vectors_of([point])[point]
+        of = {item: row for (item, _), (row, _) in known.items()}
+        tenant.delete([of["m10"], of["m11"], of["m3"]])
+        row, values = next(v for (item, _), v in known.items() if item == "m20")
+        vectors = tenant.vectors_of([row])[row]
         never = values | {"item": key.item("never"), "seq": 7}
-        shard.upsert([(9_000, vectors, never), (9_001, vectors, values)])
+        tenant.upsert([(9_000, vectors, never), (9_001, vectors, values)])
         shard.flush()
 
 

@@ -83,18 +83,18 @@ def test_a_start_waits_while_it_gets_on(
     step: str,
     is_kept: bool,
 ) -> None:
-    """W4 Parts that are made, or opened, take longer together than a start waits for one; a line
+    """W4 Shards that are made, or opened, take longer together than a start waits for one; a line
     now and then says how many are ready."""
     if not is_kept:
         shutil.rmtree(filled / "index")
     monkeypatch.setattr(system, "STUCK_AFTER", 5.0)
     monkeypatch.setattr(system, "SAY_EVERY", 0.5)
-    slowed(monkeypatch, step, lambda _: 0.2)
+    slowed(monkeypatch, step, lambda _: 1.5)
 
     assert started(filled, monkeypatch) == 0
 
     ready = said(capsys.readouterr().err)
-    assert len(ready) > 3
+    assert len(ready) > 1
     assert ready == sorted(set(ready))
     assert ready[-1] < SPACES
 

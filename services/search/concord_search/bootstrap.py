@@ -94,7 +94,14 @@ class SearchApp:
     ) -> None:
         self._embedders = embedders
         self.background = background = Background(log)
-        self._index = index = index_at(config.index_path, qdrant, embedders.models, background, log)
+        self._index = index = index_at(
+            config.index_path,
+            qdrant,
+            embedders.models,
+            background,
+            log,
+            cache_mb=config.cache_mb,
+        )
         graph = GraphClient(config.graph_address, issuer, config.issuer_name)
         records = RecordsClient(config.graph_address, issuer, clock)
         address = config.dissonance_address
@@ -256,10 +263,13 @@ def index_at(
     models: Sequence[EmbeddingModel],
     background: Background | None = None,
     log: Logger | None = None,
+    *,
+    cache_mb: int = 256,
 ) -> Index:
     """Return the index with its files in the directory `path`, its points there or on `qdrant`.
 
     New indexes of spaces get vectors of the first of `models`. `background` gets its tasks.
+    `cache_mb`: megabytes for what ranking reads of the spaces in use.
     """
     log = json_lines("search") if log is None else log
     background = Background(log) if background is None else background
@@ -267,12 +277,12 @@ def index_at(
     if qdrant is None:
         from concord_search.adapters.edge.index import EdgeIndex
 
-        parts = EdgeIndex(path, *models, background=background, log=log)
+        parts = EdgeIndex(path, *models, background=background, log=log, cache_bytes=cache_mb << 20)
     else:
         # Loading the client takes half a second, which a start without it need not pay.
         from concord_search.adapters.qdrant_server.index import ServerIndex
 
-        parts = ServerIndex(path, models, qdrant)
+        parts = ServerIndex(path, models, qdrant, cache_bytes=cache_mb << 20)
     return PartVersions(parts, path / "versions.json")
 
 

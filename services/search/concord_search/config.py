@@ -38,6 +38,9 @@ class IndexConfig(BaseModel):
     """Graph's address: unix:/path or host:port."""
     index_path: Path
     """The directory of the index; no other process may use it."""
+    cache_mb: int = Field(default=256, ge=16, le=1_048_576)
+    """Megabytes for what ranking reads of the spaces in use; what was used last stays, whatever its
+    size."""
     issuer_name: str = Field(default="search", min_length=1, max_length=128)
     """The name under which graph knows this search's key, and this search confirms erasures; each
     replica has its own."""

@@ -37,12 +37,6 @@ SCOPE = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
 QUIET = json_lines("test", level="critical")
 
 
-def part_of(root: Path) -> Path:
-    """The directory of the only space."""
-    (part,) = (path for path in root.iterdir() if path.is_dir())
-    return part
-
-
 def plain_state(item_id: str, seq: int, content: str = "", **said: object) -> MemoryState:
     """A state of an ordinary memory but for what is said."""
     at = START + seq * 1_000_000

@@ -1,27 +1,22 @@
 """The index on disk: restarts, crashes, locks, damage, secrets."""
 
-import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from concord_search.adapters.edge import memory_maps, shard
+from concord_search.adapters.edge import shard
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.qdrant import payload
-from concord_search.adapters.qdrant.keys import read_key
 from concord_search.adapters.qdrant.shard import DENSE, Vectors
-from concord_search.adapters.qdrant.space import SpaceIndex
+from concord_search.adapters.qdrant.tenant import Tenant
 from concord_search.domain.errors import (
     IndexCorrupt,
     IndexLocked,
-    IndexUnavailable,
     IndexUnusable,
     ModelMismatch,
 )
@@ -30,7 +25,8 @@ from concord_search.domain.memory import Parked, property_of
 from concord_search.ports.embedder import EmbeddingModel
 from concord_search.ports.index import Batch
 from concord_testing.embedders import WordEmbedder
-from search_lab import NOW, SPACE, Lab, OpenLab, part_of, plain_state
+from concord_testing.index_files import key_at, partition_at, secrets_at
+from search_lab import NOW, SPACE, Lab, OpenLab, plain_state
 
 MODEL = WordEmbedder.model
 
@@ -101,12 +97,12 @@ async def test_a_crash_between_writing_and_closing_is_mended(
     before = await open_lab(tmp_path)
     await before.write(plain_state("a", 1, "red fox"))
     await before.index.close()
-    directory = part_of(tmp_path)
+    directory = partition_at(tmp_path)
     newer = plain_state("a", 2, "red panda")
     points = shard.load(directory / "shard")
     vectors: Vectors = {DENSE: WordEmbedder().vector(newer.content).tolist()}
-    values = payload.of_state(newer, read_key(directory / "key"), (), length=0)
-    points.upsert([(7, vectors, values)])
+    values = payload.of_state(newer, key_at(tmp_path), (), length=0)
+    Tenant(points, 1).upsert([(7, vectors, values)])
     points.close()
 
     lab = await open_lab(tmp_path)
@@ -131,7 +127,7 @@ async def test_the_engine_refuses_a_second_opener_too(tmp_path: Path, open_lab: 
     await open_lab(tmp_path)
 
     with pytest.raises(IndexLocked, match="in use by another process"):
-        shard.load(part_of(tmp_path) / "shard")
+        shard.load(partition_at(tmp_path) / "shard")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +149,7 @@ async def test_vectors_of_another_model_are_refused_in_a_sentence(
 async def test_an_older_layout_is_followed_anew(tmp_path: Path) -> None:
     """G16, S10 the index is derived: another layout is dropped, not refused."""
     await made(tmp_path)
-    stamp = part_of(tmp_path) / "stamp.json"
+    stamp = partition_at(tmp_path) / "stamp.json"
     stamp.write_text(json.dumps({**json.loads(stamp.read_text()), "layout": 0}))
 
     index = EdgeIndex(tmp_path, MODEL)
@@ -164,19 +160,11 @@ async def test_an_older_layout_is_followed_anew(tmp_path: Path) -> None:
     assert states == {}
 
 
-def damage(part: Path, what: str) -> None:
-    """Breaks one thing of a space's directory."""
-    if what == "shard":
-        (part / "shard" / "edge_config.json").write_text("{")
-    else:
-        next(part.glob(f"{what}*")).write_bytes(b"x")
-
-
-@pytest.mark.parametrize("what", ["stamp", "key", "shard"])
+@pytest.mark.parametrize("what", ["*/stamp.json", "spaces.db", "*/shard/edge_config.json"])
 async def test_a_damaged_index_says_what_to_do(tmp_path: Path, what: str) -> None:
     """Must hold: a corrupt data directory is a sentence that says what to do."""
     await made(tmp_path)
-    damage(part_of(tmp_path), what)
+    next(tmp_path.glob(what)).write_bytes(b"{" * 5_000)  # noqa: ASYNC240 - one file
     second = EdgeIndex(tmp_path, MODEL)
 
     with pytest.raises(IndexCorrupt, match="Delete") as refused:
@@ -220,67 +208,13 @@ async def test_the_disk_holds_no_readable_word(tmp_path: Path, open_lab: OpenLab
     assert b"plugh" not in everything
 
 
-async def test_the_key_is_its_owners_alone_and_a_spaces_own(lab: Lab, tmp_path: Path) -> None:
-    """Design 5: keyed hashes per space; the key is 0600."""
+async def test_the_secret_is_its_owners_alone_and_a_spaces_own(lab: Lab, tmp_path: Path) -> None:
+    """Design 5: keyed hashes per space; the file of secrets is 0600."""
     await lab.index.begin("other", "epoch-1")
 
-    keys = sorted(Path(tmp_path).glob("index/*/key"))  # noqa: ASYNC240 - a handful of files
+    root = tmp_path / "index"
+    files = sorted(root.glob("spaces.db*"))
 
-    assert {path.stat().st_mode & 0o777 for path in keys} == {0o600}
-    assert keys[0].read_bytes() != keys[1].read_bytes()
-    assert (tmp_path / "index").stat().st_mode & 0o077 == 0
-
-
-@pytest.mark.parametrize("read", [EdgeIndex.states, EdgeIndex.check])
-async def test_a_part_is_made_while_the_others_are_looked_at(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    read: Callable[[EdgeIndex], Awaitable[object]],
-) -> None:
-    """S10 The writer's thread makes it meanwhile; the followers of all spaces would end by that."""
-    index = EdgeIndex(tmp_path, MODEL)
-    await index.open()
-    await index.begin(SPACE, "epoch-1")
-    monkeypatch.setattr(SpaceIndex, "state", lambda part: waited(index, part))
-    monkeypatch.setattr(SpaceIndex, "shard", property(lambda part: waited(index, part)._shard))
-
-    async with asyncio.TaskGroup() as group:
-        group.create_task(index.begin("another", "epoch-1"))
-        await asyncio.sleep(0)  # then the writer has it
-        await read(index)
-
-    assert len(index._parts.by_space) == 2
-    monkeypatch.undo()
-    await index.close()
-
-
-async def test_without_memory_maps_one_more_part_is_refused_and_made_once_there_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """S10 Must hold: a space too many for the process ends no follower; the text says the setting.
-
-    Of the system the engine would get an error of its own, and call the index damaged.
-    """
-    index = EdgeIndex(tmp_path, MODEL)
-    await index.open()
-    await index.begin(SPACE, "epoch-1")
-    most = tmp_path / "max_map_count"
-    most.write_text("10\n")
-    monkeypatch.setattr(memory_maps, "_MOST", most)
-
-    with pytest.raises(IndexUnavailable, match=r"vm\.max_map_count"):
-        await index.begin("another", "epoch-1")
-    assert set(await index.states()) == {SPACE}
-    monkeypatch.undo()
-    await index.begin("another", "epoch-1")
-
-    assert set(await index.states()) == {SPACE, "another"}
-    await index.close()
-
-
-def waited(index: EdgeIndex, part: SpaceIndex[shard.EdgeShard]) -> SpaceIndex[shard.EdgeShard]:
-    """The part, once another one is made."""
-    end = time.monotonic() + 20
-    while len(index._parts.by_space) < 2 and time.monotonic() < end:
-        time.sleep(0.001)
-    return part
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    assert len(set(secrets_at(root).values())) == 2
+    assert root.stat().st_mode & 0o077 == 0

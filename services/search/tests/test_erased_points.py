@@ -4,28 +4,29 @@ import asyncio
 import json
 import struct
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from concord_search.adapters.bm25 import Bm25
-from concord_search.adapters.qdrant.keys import read_key
+from concord_search.adapters.edge.shard import EdgeShard
+from concord_search.adapters.qdrant.partition import Partition
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Touch
 from concord_search.ports.index import Batch
 from concord_testing.embedders import WordEmbedder
+from concord_testing.index_files import key_at, partition_at
 from concord_testing.polling import SECONDS, until
 from following import Following
-from search_lab import NOW, SPACE, Lab, OpenLab, part_of, plain_state
+from search_lab import NOW, SPACE, Lab, OpenLab, plain_state
 
 TEXT = "zorblax lives in plingtown"
 
 
 def traces(root: Path, text: str, concept: str, item_id: str) -> list[str]:
     """Return which forms of a memory's data stand in the files of the only space's index."""
-    part = part_of(root)
-    key = read_key(part / "key")
+    part = partition_at(root)
+    key = key_at(root)
     vector = WordEmbedder().vector(text)
     numbers = {
         "concept": key.number("concept", concept),
@@ -116,8 +117,7 @@ async def test_what_is_written_meanwhile_is_in_the_copy(
 ) -> None:
     """M4 S10 Changes go on while files are made anew, and searches too: nothing is lost or back."""
     lab = await erased(await open_lab(tmp_path))
-    part = lab.edge._parts[SPACE]  # to come between two of its steps
-    copy_into = part.copy_into
+    copied = lab.edge._copied  # to come between two of its steps
     loop = asyncio.get_running_loop()
 
     async def meanwhile() -> None:
@@ -127,11 +127,12 @@ async def test_what_is_written_meanwhile_is_in_the_copy(
         await lab.index.apply(SPACE, erasure(307, "m8"))
         assert "m9" in lab.ids(await lab.ask("number 9 of many"))
 
-    def slowly(*arguments: Any) -> None:
-        copy_into(*arguments)
+    def slowly(partition: Partition[EdgeShard]) -> EdgeShard:
+        fresh = copied(partition)
         asyncio.run_coroutine_threadsafe(meanwhile(), loop).result()
+        return fresh
 
-    monkeypatch.setattr(part, "copy_into", slowly)
+    monkeypatch.setattr(lab.edge, "_copied", slowly)
     assert await lab.index.scrub(SPACE) == ["doomed"]
 
     found = await everything(lab)
@@ -152,7 +153,7 @@ async def test_what_a_killed_process_left_undone_is_known_to_the_next(
     """M4 What waits to be taken out stands in the index itself; half a copy is removed."""
     first = await erased(await open_lab(tmp_path))
     await first.index.close()
-    stray = part_of(tmp_path) / "shard-0123"
+    stray = partition_at(tmp_path) / "shard-0123"
     stray.mkdir()
     (stray / "half").write_bytes(b"a copy")
 
@@ -162,23 +163,21 @@ async def test_what_a_killed_process_left_undone_is_known_to_the_next(
 
     assert waiting == ["doomed"]
     assert not stray.exists()
-    stamp = json.loads((part_of(tmp_path) / "stamp.json").read_text())
-    assert [path.name for path in part_of(tmp_path).glob("shard*")] == [stamp["shard"]]
+    stamp = json.loads((partition_at(tmp_path) / "stamp.json").read_text())
+    assert [path.name for path in partition_at(tmp_path).glob("shard*")] == [stamp["shard"]]
     assert traces(tmp_path, TEXT, "quuxly", "doomed") == ["name"]
 
 
 async def test_closing_does_not_wait_for_a_copy(tmp_path: Path, open_lab: OpenLab) -> None:
     """M4 A copy that is under way ends early, leaves nothing, and is made by the next process."""
     lab = await erased(await open_lab(tmp_path))
-    part = lab.edge._parts[SPACE]  # what a closing index says to a copy
-    part.begin_copy()
-    directory = lab.edge._parts.directory(SPACE)
+    partition = lab.edge._parts[SPACE].partition  # what a closing index says to a copy
     lab.edge._ended = True
 
     with pytest.raises(IndexCorrupt, match="closed"):
-        lab.edge._copied(part, directory)
+        lab.edge._copied(partition)
     lab.edge._ended = False
-    assert [path.name for path in directory.glob("shard*")] == ["shard"]
+    assert [path.name for path in partition.path.glob("shard*")] == ["shard"]
 
 
 async def test_what_was_never_indexed_is_confirmed_without_a_copy(
@@ -189,7 +188,7 @@ async def test_what_was_never_indexed_is_confirmed_without_a_copy(
     await lab.index.apply(SPACE, erasure(1, "doomed"))
     assert await lab.index.scrub(SPACE) == ["doomed"]
 
-    assert [path.name for path in part_of(tmp_path).glob("shard*")] == ["shard"]
+    assert [path.name for path in partition_at(tmp_path).glob("shard*")] == ["shard"]
 
 
 async def test_graph_is_told_again_until_it_hears(at_work: Following) -> None:

@@ -36,7 +36,7 @@ async def test_it_equals_the_engines_own_fusion(lab: Lab) -> None:
 
 def engine_fusion(lab: Lab, query: str, limit: int) -> dict[int, float]:
     """Seq to score by the engine's nested prefetch and fusion."""
-    shard = lab.edge._parts[SPACE]._shard._engine
+    shard = lab.edge._parts[SPACE].partition.shard._engine
     words = Bm25().of_query(query)
     assert words is not None
     branches = [

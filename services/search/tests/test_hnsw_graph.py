@@ -7,13 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from concord_search.adapters.edge.index import EdgeIndex
-from concord_search.adapters.edge.shard import BUILT
+from concord_search.adapters.edge.shard import BUILT, EdgeShard
+from concord_search.adapters.qdrant.partition import Partition
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.ports.embedder import EmbeddingModel, Vectors
 from concord_search.ports.index import Batch, NearQuery
+from concord_testing.index_files import partition_at
 from concord_testing.killing import kill, mortal
 from concord_testing.polling import until
-from search_lab import NOW, SCOPE, SPACE, START, part_of, plain_state
+from search_lab import NOW, SCOPE, SPACE, START, plain_state
 
 MODEL = EmbeddingModel("drawn", 64, "1")
 COUNT = 1_500
@@ -56,7 +58,12 @@ async def nearest(index: EdgeIndex, number: int, scope: Scope = SCOPE) -> list[s
 
 def outside(index: EdgeIndex) -> int:
     """How many points are outside the graph."""
-    return index._parts[SPACE].shard.unindexed()
+    return partition_of(index).shard.unindexed()
+
+
+def partition_of(index: EdgeIndex) -> Partition[EdgeShard]:
+    """The only space's partition."""
+    return index._parts[SPACE].partition
 
 
 async def built(index: EdgeIndex) -> None:
@@ -69,7 +76,7 @@ async def test_a_build_that_is_killed_is_begun_again(tmp_path: Path) -> None:
     with mortal():
         index = await opened(tmp_path, graph_from=COUNT)
         await write(index, 0, COUNT)
-        index._consider(SPACE)
+        index._consider(partition_of(index))
         (building,) = index._building.values()
         await asyncio.sleep(0)  # it begins
         assert kill(building)
@@ -84,7 +91,7 @@ async def test_a_graph_is_built_beside_writes_and_finds_the_same(tmp_path: Path)
     await write(exact, 0, COUNT + 200)
 
     await write(index, 0, COUNT)
-    index._consider(SPACE)
+    index._consider(partition_of(index))
     await write(index, COUNT, COUNT + 200)
     gone = Batch(COUNT + 201, START, erased=["m3"])
     for each in (index, exact):
@@ -97,8 +104,8 @@ async def test_a_graph_is_built_beside_writes_and_finds_the_same(tmp_path: Path)
     assert outside(again) <= 400
     assert (await again.states())[SPACE].memories == COUNT + 199
     assert np.mean([len({*one} & {*other}) / 10 for one, other in pairs]) >= 0.99
-    assert [path.name for path in part_of(tmp_path / "index").glob("shard*")] == [
-        json.loads((part_of(tmp_path / "index") / "stamp.json").read_text())["shard"]
+    assert [path.name for path in partition_at(tmp_path / "index").glob("shard*")] == [
+        json.loads((partition_at(tmp_path / "index") / "stamp.json").read_text())["shard"]
     ]
     narrow = Scope(NOW, Superseded.EXCLUDE, MemoryFilter(tags_any=("t7",)))
     assert await nearest(again, 57, narrow) == await nearest(exact, 57, narrow)
@@ -113,7 +120,7 @@ async def test_a_graph_that_cannot_be_built_leaves_exact_search(
     index = await opened(tmp_path, graph_from=100)
     monkeypatch.setattr(index, "_built", refused)
     await write(index, 0, 200)
-    index._consider(SPACE)
+    index._consider(partition_of(index))
     await until(lambda: bool(asked))
     await write(index, 200, 300)
 
@@ -121,7 +128,7 @@ async def test_a_graph_that_cannot_be_built_leaves_exact_search(
     await index.close()
 
     assert found[0] == "m250"
-    assert [path.name for path in part_of(tmp_path).glob("shard*")] == ["shard"]
+    assert [path.name for path in partition_at(tmp_path).glob("shard*")] == ["shard"]
 
 
 asked: list[Path] = []
@@ -138,11 +145,13 @@ async def test_erased_bytes_that_a_copy_took_along_are_still_scrubbed(tmp_path: 
     index = await opened(tmp_path, graph_from=1_000_000)
     await write(index, 0, 100)
     await index.apply(SPACE, Batch(101, START, erased=["m3"], to_confirm=["m3"]))
-    part = index._parts[SPACE]
-    async with index._remaking[SPACE]:
-        await index._replace(SPACE)
+    partition = partition_of(index)
+    async with index._remaking[partition.path]:
+        await index._replace(partition)
 
     assert outside(index) == 0
-    assert part.begin_copy() == (["m3"], True)
-    assert BUILT in {each.name for each in part.shard.path.iterdir()}
+    assert BUILT in {each.name for each in partition.shard.path.iterdir()}
+    assert partition.removals > partition.clean
+    assert await index.scrub(SPACE) == ["m3"]
+    assert partition.removals == partition.clean
     await index.close()

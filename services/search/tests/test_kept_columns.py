@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,19 +10,25 @@ import pytest
 from concord_search.adapters.edge.shard import EdgeShard
 from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.columns_file import ColumnsFile
-from concord_search.adapters.qdrant.keys import read_key
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Ending, Touch
 from concord_search.ports.index import Batch
-from search_lab import NOW, SPACE, Lab, OpenLab, part_of, plain_state
+from concord_testing.index_files import key_at, partition_at
+from search_lab import NOW, SPACE, Lab, OpenLab, plain_state
 
 STAMP = {"epoch": "e", "applied": 1, "points": 2}
 
 
 def file_of(root: Path) -> Path:
     """Where the columns of the only space are kept."""
-    return part_of(root) / "columns"
+    return partition_at(root) / "columns" / "1"
+
+
+@pytest.fixture
+def open_lab(open_lab: OpenLab) -> OpenLab:
+    """Opens labs that keep the columns of small spaces, too."""
+    return partial(open_lab, stored_from=0)
 
 
 async def filled(lab: Lab) -> None:
@@ -65,11 +72,11 @@ async def test_a_start_takes_the_columns_from_their_file(
     """Design 7, S10 a start asks the engine for no point, and answers as before."""
     before = await kept(tmp_path, open_lab)
 
-    def refuse(_: EdgeShard) -> Iterator[object]:
+    def refuse(*_: object) -> Iterator[object]:
         raise AssertionError("the engine was asked for its points")
 
-    monkeypatch.setattr(EdgeShard, "scroll", refuse)
     second = await open_lab(tmp_path)
+    monkeypatch.setattr(EdgeShard, "scroll", refuse)
 
     assert await told(second) == before
 
@@ -151,7 +158,7 @@ async def test_an_erased_memory_leaves_nothing_in_the_file(
     await first.write(plain_state("kept", 1, "red fox", concepts=("known",)))
     await first.write(plain_state("gone", 2, "blue whale", concepts=("secret",), domain="a"))
     await first.index.close()
-    key = read_key(file_of(tmp_path).with_name("key"))
+    key = key_at(tmp_path)
     numbers = [key.number("concept", "secret"), key.digest("blue whale"), key.number("domain", "a")]
     sought = [struct.pack("<q", each) for each in numbers] + [key.item("gone").encode()]
     before = file_of(tmp_path).read_bytes()

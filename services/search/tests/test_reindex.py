@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import pytest
-from concord_search.adapters.versions import index as versions
+from concord_search.adapters.qdrant.parts import VERSION_MARK
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.domain.errors import (
     EmbeddingUnavailable,
@@ -106,7 +106,7 @@ async def test_building_goes_on_after_a_restart(
     await at_work.stop()
     index = at_work.lab.index
     assert isinstance(index, PartVersions)
-    await index._parts.begin(f"{SPACE}{versions.MARK}stray", "epoch-1", OTHER)
+    await index._parts.begin(f"{SPACE}{VERSION_MARK}stray", "epoch-1", OTHER)
     await index.close()
     other.mood = lambda _: None
 

@@ -102,12 +102,14 @@ class Points(wire.PointsServicer):
     def Scroll(self, request: Any, context: Any) -> Any:
         only(
             request,
-            *("collection_name", "offset", "limit", "with_payload", "with_vectors", *OF_A_CLUSTER),
+            *("collection_name", "filter", "offset", "limit", "with_payload", "with_vectors"),
+            *OF_A_CLUSTER,
         )
         records, following = self._shard(request).scroll(
             engine.ScrollRequest(
                 offset=messages.point_id(request.offset) if request.HasField("offset") else None,
                 limit=request.limit if request.HasField("limit") else 10,
+                filter=messages.filter_of(request.filter) if request.HasField("filter") else None,
                 with_payload=messages.enabled(request.with_payload),
                 with_vector=messages.enabled(request.with_vectors),
             )

@@ -264,8 +264,18 @@ class Index(Protocol):
         """Takes memories out, with all their states, so that these can be applied again."""
         ...
 
+    async def unconfirmed(self) -> Sequence[str]:
+        """The spaces whose files may hold bytes of erased memories."""
+        ...
+
+    async def scrub_removed(self) -> None:
+        """Makes files anew that may hold bytes of removed spaces and versions."""
+        ...
+
     async def scrub(self, space: str) -> Sequence[str]:
         """Makes the files of the serving and the former version anew, without what was erased.
+
+        Spaces share files: who waits for the same ones waits for one making of them.
 
         Searches and changes go on meanwhile; not while a `NEXT` is built: that may still write what
         was erased. Returns what was unconfirmed. Raises `IndexCorrupt` or `IndexDiskFull`.

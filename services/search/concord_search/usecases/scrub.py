@@ -1,9 +1,10 @@
 """Removes erased memories from the index's files, and confirms that to graph (spec M4).
 
 The follower drops an erased memory's points at once, so that no search finds them, but the engine's
-files still have their bytes. This task rewrites the files without them, while searches go on, and
-confirms the erasure's receipt. If a process ends earlier, the next one goes on. Erasures wait while
-another version of the space's index is built, since its follower may still write the erased memory.
+files still have their bytes. This task rewrites the files without them, while searches go on: once
+for all spaces that share them. It then confirms the erasure's receipt. If a process ends earlier,
+the next one goes on. Erasures wait while another version of the space's index is built, since its
+follower may still write the erased memory.
 """
 
 import asyncio
@@ -68,11 +69,12 @@ class Scrub:
     async def _scrub_all(self) -> float:
         """Scrubs all spaces; returns seconds until one in which a bug came between; 0.0: none."""
         rest = 0.0
-        for space, state in (await self._index.states()).items():
-            if state.unconfirmed and await self._index.state(space, Version.NEXT) is None:
+        for space in await self._index.unconfirmed():
+            if await self._index.state(space, Version.NEXT) is None:
                 scrub = partial(self._scrub, space)
                 died = await self._background.tried(SCRUB, space, scrub, passing=(SearchError,))
                 rest = max(rest, died)
+        await self._index.scrub_removed()
         return rest
 
     async def _scrub(self, space: str) -> None:

@@ -206,7 +206,7 @@ async def test_everything_is_there_after_reopening(tmp_path: Path, open_lab: Ope
     parked = [Parked(4, "secret-name", "no")]
     await first.index.apply(SPACE, Batch(4, NOW, endings=[Ending("b", 4, NOW)], parked=parked))
     await first.index.apply(SPACE, Batch(5, NOW, touches=[Touch("a", 7, NOW)]))
-    before = (await first.ask("red"), await first.index.states())
+    before = (await first.ask("red"), dict(await first.index.states()))
     await first.index.close()
 
     second = await open_lab(tmp_path)

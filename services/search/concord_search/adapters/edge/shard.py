@@ -15,6 +15,7 @@ from concord_search.adapters.qdrant.filters import (
     Filter,
     HasId,
     MatchAny,
+    MatchWord,
     PointId,
     Range,
 )
@@ -49,6 +50,9 @@ BUILT = "hnsw-built"
 """The file in a shard's directory with the engine's count of indexed vectors when its graph was
 built."""
 
+SEARCH_THREADS = 2
+"""Of a shard: a search asks for words and meaning at once, at most."""
+
 DENSE_SEARCH = qdrant.SearchParams(
     hnsw_ef=256,  # for small limits, too: recall@10 was .995 at 200 candidates
     acorn=qdrant.AcornSearchParams(enable=True, max_selectivity=0.4),
@@ -82,6 +86,9 @@ class EdgeShard(Shard):
     def _delete(self, points: Sequence[PointId]) -> None:
         self._update(qdrant.UpdateOperation.delete_points(list(points)))
 
+    def _delete_all(self, wanted: Filter) -> None:
+        self._update(qdrant.UpdateOperation.delete_points_by_filter(engine_filter(wanted)))
+
     def _update(self, operation: qdrant.UpdateOperation) -> None:
         try:
             self._engine.update(operation)
@@ -107,6 +114,7 @@ class EdgeShard(Shard):
                     limit=each.limit,
                     query=qdrant.Query.Nearest(each.vector, using=each.using),
                     filter=engine_filter(each.filter),
+                    params=_corpus(each),
                 )
                 for each in query.branches
             ],
@@ -114,8 +122,8 @@ class EdgeShard(Shard):
         )
         return self._answers([request])[0]
 
-    def count(self) -> int:
-        return self._engine.info().points_count
+    def count(self, wanted: Filter) -> int:
+        return self._engine.count(qdrant.CountRequest(filter=engine_filter(wanted)))
 
     def unindexed(self) -> int:
         """The number of points that are searched one by one, outside the HNSW graph."""
@@ -124,11 +132,15 @@ class EdgeShard(Shard):
         # The engine counts a point outside the graph once, for its words; and never counts down.
         return self._engine.info().indexed_vectors_count - then
 
-    def _pages(self, size: int, *, with_vectors: bool) -> Iterator[Points]:
-        offset = None
+    def _pages(self, size: int, wanted: Filter | None, *, with_vectors: bool) -> Iterator[Points]:
+        chosen, offset = engine_filter(wanted) if wanted else None, None
         while True:
             request = qdrant.ScrollRequest(
-                offset=offset, limit=size, with_payload=True, with_vector=with_vectors
+                offset=offset,
+                limit=size,
+                filter=chosen,
+                with_payload=True,
+                with_vector=with_vectors,
             )
             records, offset = self._engine.scroll(request)
             yield [_read(record) for record in records]
@@ -148,7 +160,7 @@ class EdgeShard(Shard):
 
 def _scored(answer: Sequence[qdrant.ScoredPoint]) -> Scored:
     return Scored(
-        cast(list[PointId], [hit.id for hit in answer]),
+        np.array([hit.id for hit in answer], dtype=np.int64),
         np.array([hit.score for hit in answer], dtype=np.float64),
     )
 
@@ -191,8 +203,14 @@ def query_request(query: Nearest) -> qdrant.QueryRequest:
         query=qdrant.Query.Nearest(query.vector, using=query.using),
         filter=engine_filter(query.filter),
         score_threshold=query.least,
-        params=DENSE_SEARCH if query.using == DENSE else None,
+        params=DENSE_SEARCH if query.using == DENSE else _corpus(query),
     )
+
+
+def _corpus(query: Nearest) -> qdrant.SearchParams | None:
+    if query.corpus is None:
+        return None
+    return qdrant.SearchParams(idf=qdrant.IdfParams(corpus=engine_filter(query.corpus)))
 
 
 def engine_filter(wanted: Filter) -> qdrant.Filter:
@@ -212,6 +230,8 @@ def _condition(wanted: Condition) -> Any:  # the engine's stubs know no union of
     match wanted:
         case MatchAny(field, numbers):
             return qdrant.FieldCondition(field, match=qdrant.MatchAny(list(numbers)))
+        case MatchWord(field, word):
+            return qdrant.FieldCondition(field, match=qdrant.MatchValue(word))
         case Range(field, gt, gte, lt, lte):
             return qdrant.FieldCondition(
                 field, range=qdrant.RangeFloat(gt=gt, gte=gte, lt=lt, lte=lte)
@@ -229,9 +249,10 @@ def create(path: Path, dimension: int) -> EdgeShard:
     engine = qdrant.EdgeShard.create(str(path), config(dimension))
     lookup = qdrant.IntegerIndexParams(lookup=True, range=False)
     in_range = qdrant.IntegerIndexParams(lookup=False, range=True)
-    fields = [
-        (payload.FACETS, lookup),
-        *((n, in_range) for n in (*payload.RANGES, *payload.WEIGHED)),
+    fields: list[tuple[str, qdrant.IntegerIndexParams | qdrant.KeywordIndexParams]] = [
+        (payload.TENANT, qdrant.KeywordIndexParams(is_tenant=True)),
+        *((name, lookup) for name in payload.LOOKUPS),
+        *((name, in_range) for name in (*payload.RANGES, *payload.WEIGHED)),
     ]
     for name, schema in fields:
         engine.update(qdrant.UpdateOperation.create_field_index(name, schema))
@@ -270,4 +291,5 @@ def config(dimension: int, *, index_from: int = NEVER) -> qdrant.EdgeConfig:
         optimizers=qdrant.EdgeOptimizersConfig(
             indexing_threshold=index_from, default_segment_number=1
         ),
+        max_search_threads=SEARCH_THREADS,
     )

@@ -1,9 +1,9 @@
 """The payload numbers that ranking needs, row by row in memory; a point's id is its row.
 
 Reading the payload of 200 candidates out of the engine costs more than a millisecond a query;
-these columns cost about 200 bytes a point and nothing to look up: all numbers of a row lie side by
-side, since a query reads few rows, each from memory. They are stored in a file of
-their own while a space is closed (`columns_file`), and rebuilt from the engine without that file:
+these columns cost nothing to look up: all numbers of a row lie side by side, since a query reads
+few rows, each from memory. They are in memory while a space is used (`cache`), those of a large
+space else in a file of their own (`columns_file`), and rebuilt from the engine without that file:
 the engine is the source of truth. See services/decisions/0004.
 """
 
@@ -24,7 +24,9 @@ _PAYLOAD = (
     *("length", "writer"),
 )
 _KEPT = ("closed", "current", "before", "after")
-_FIRST_ROWS = 1024
+_FIRST_ROWS = 16
+_ITEM_BYTES = 200
+"""About what an item's name, and its entry among the newest rows, take."""
 _LISTS = ("concept", "term")
 _SPANS = [f"{name} {part}" for name in _LISTS for part in ("start", "count")]
 _ROW = np.dtype([(name, np.int64) for name in (*_PAYLOAD, *_KEPT, *_SPANS)])
@@ -72,6 +74,12 @@ class Columns:
             **{name: numbers.values for name, numbers in self._lists.items()},
             "items": np.frombuffer(names + b"\0" * (-len(names) % 8), np.int64),
         }
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory the columns take."""
+        lists = sum(each.nbytes for each in self._lists.values())
+        return self._rows.nbytes + lists + self._documents.nbytes + _ITEM_BYTES * len(self.items)
 
     def __getitem__(self, name: str) -> Ints:
         """One column, at least as long as there are rows."""

@@ -1,8 +1,8 @@
-"""The columns on disk, so that a start need not ask the engine for every point.
+"""The columns of a large space on disk, so that using it need not ask the engine for every point.
 
-One file beside the shard, written when a space is closed in order, and removed before the next
-write: while it exists, it agrees with the engine. A process that was killed leaves none, and the
-columns are read from the engine. Like payloads, it holds only numbers and keyed hashes.
+One file beside the shard, written when the space leaves memory, and removed before the next write:
+while it exists, it agrees with the engine. A process that was killed leaves none, and the columns
+are read from the engine. Like payloads, it holds only numbers and keyed hashes.
 
     "concord-columns 3 " and the next line's CRC-32 in 8 hexadecimal digits\n
     JSON: the stamp, each array's name and length, their CRC-32\n
@@ -49,6 +49,7 @@ class ColumnsFile:
         if not self._void:
             return
         try:
+            self._path.parent.mkdir(exist_ok=True)
             with self._draft.open("wb") as file:
                 _write(file, stamp, columns.arrays())
                 file.flush()
@@ -62,9 +63,11 @@ class ColumnsFile:
         """Removes the file, for good, before the engine is written to."""
         if self._void:
             return
-        for path in (self._draft, self._path):
-            path.unlink(missing_ok=True)
-        sync_folder(self._path.parent)
+        there = [path for path in (self._draft, self._path) if path.exists()]
+        for path in there:
+            path.unlink()
+        if there:
+            sync_folder(self._path.parent)
         self._void = True
 
 

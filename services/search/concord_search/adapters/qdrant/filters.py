@@ -5,7 +5,6 @@ A transport translates these into its own types; they mean the same as Qdrant's 
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from uuid import UUID
 
 from concord_search.adapters.qdrant import payload
 from concord_search.adapters.qdrant.columns import Columns
@@ -14,7 +13,7 @@ from concord_search.domain.errors import FilterUnsupported
 from concord_search.domain.filters import Edges, MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import PRESENT, Micros
 
-PointId = int | UUID
+PointId = int
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +22,14 @@ class MatchAny:
 
     field: str
     numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchWord:
+    """The field is this word."""
+
+    field: str
+    word: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +59,7 @@ class Filter:
     should: tuple["Condition", ...] = ()
 
 
-Condition = MatchAny | Range | HasId | Filter
+Condition = MatchAny | MatchWord | Range | HasId | Filter
 
 
 def of_scope(scope: Scope, key: SpaceKey, columns: Columns) -> Filter:

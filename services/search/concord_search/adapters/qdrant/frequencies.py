@@ -18,8 +18,14 @@ class DocumentFrequencies:
         """`terms`: the terms of all texts, one text after the other; 0 is no term."""
         places = max(_LEAST, 1 << (len(terms) // _TERMS_A_PLACE).bit_length())
         self._mask = places - 1
-        self._counts = np.bincount(terms[terms > 0] & self._mask, minlength=places)
+        counts = np.bincount(terms[terms > 0] & self._mask, minlength=places)
+        self._counts = counts.astype(np.int32)
         self._room = _TERMS_A_PLACE * places - len(terms)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the table."""
+        return self._counts.nbytes
 
     @property
     def is_full(self) -> bool:
@@ -41,7 +47,7 @@ class DocumentFrequencies:
 
     def counts(self, terms: Ints) -> Ints:
         """How many texts hold each term, or one of equal last bits."""
-        counted: Ints = self._counts[terms & self._mask]
+        counted: Ints = self._counts[terms & self._mask].astype(np.int64)
         return counted
 
 

@@ -4,15 +4,17 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from concord_chassis.server.workers import Workers
 
+from concord_search.adapters.qdrant.partition import Part, Partition
 from concord_search.adapters.qdrant.parts import Parts
 from concord_search.adapters.qdrant.query import CandidateQuery
 from concord_search.adapters.qdrant.shard import S, Shards, Words
-from concord_search.adapters.qdrant.space import Q, SpaceIndex
+from concord_search.adapters.qdrant.space import STORED_FROM, Q, SpaceIndex
 from concord_search.adapters.qdrant.weigh import WeighedQuery
 from concord_search.domain.candidates import NO_CANDIDATES, Candidates
 from concord_search.domain.digests import State
@@ -37,6 +39,9 @@ from concord_search.ports.index import (
 
 T = TypeVar("T")
 
+CACHE_BYTES = 256 << 20
+"""Memory for the columns of the spaces in use."""
+
 QUERIES_AT_ONCE = 16
 """Queries in one call: the embedded engine holds Python's global lock meanwhile."""
 
@@ -55,19 +60,30 @@ class QdrantIndex(Generic[S]):
         words: Words,
         *,
         readers: int,
+        partitions: int,
+        cache_bytes: int = CACHE_BYTES,
+        stored_from: int = STORED_FROM,
     ) -> None:
         self._shards = shards
-        self._parts = Parts(root, models, shards, words)
+        self._parts = Parts(
+            root,
+            models,
+            shards,
+            words,
+            partitions=partitions,
+            cache_bytes=cache_bytes,
+            stored_from=stored_from,
+        )
         self._writer = Workers(1, "index-writer")
         self._readers = Workers(readers, "index-reader")
         self._copier = Workers(1, "index-copier")
-        self._remaking: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._remaking: dict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._doubtful: set[str] = set()  # spaces with a write that may be half done
         self._is_open = False
         self._ended = False
 
     async def open(self, on_part: OnPart = lambda _ready, _all: None) -> None:
-        """Opens every part; an open part stays open, unless its shard was lost.
+        """Opens every partition; an open one stays open, unless its shard was lost.
 
         Raises `IndexLocked`, `ModelMismatch`, `IndexCorrupt`, or `IndexDiskFull` with nothing
         opened: the engine writes when it opens its files, and an index without a part will begin
@@ -76,11 +92,12 @@ class QdrantIndex(Generic[S]):
         if self._is_open:
             await self._writer.run(self._parts.leave_lost)
             return
-        stamped = await self._writer.run(self._parts.stamped)
-        for ready, (directory, stamp) in enumerate(stamped.items(), 1):
+        stamped, parts = await self._writer.run(self._parts.stamped)
+        for directory, stamp in stamped.items():
             # One by one: an engine may hold Python's global lock meanwhile, and all else waits.
             await self._writer.run(self._parts.open, directory, stamp)
-            on_part(ready, len(stamped))
+            on_part(len(self._parts.by_name), parts)
+        await self._writer.run(self._parts.settle)
         self._is_open = True
 
     async def check(self) -> None:
@@ -92,7 +109,7 @@ class QdrantIndex(Generic[S]):
         return self._parts.model(space)
 
     async def states(self) -> Mapping[str, IndexState]:
-        return {space: part.state() for space, part in self._parts.by_space.copy().items()}
+        return States(self._parts.by_name)
 
     async def state(self, space: str) -> IndexState | None:
         part = self._parts.by_space.get(space)
@@ -121,10 +138,10 @@ class QdrantIndex(Generic[S]):
         self._shards.require_room()
         part = self._parts[space]
         if space in self._doubtful:
-            part = self._parts.load_again(part, space)
+            self._parts.read_again(part)
             self._doubtful.remove(space)
-        with self._doubting(space):
-            step(part, change)
+        with self._doubting(space), self._parts.columns.held(part):
+            step(self._parts.columns[part], change)
 
     @contextmanager
     def _doubting(self, space: str) -> Iterator[None]:
@@ -136,8 +153,13 @@ class QdrantIndex(Generic[S]):
             self._doubtful.add(space)
             raise
 
+    async def _read(self, part: Part[S], step: Callable[[SpaceIndex[S]], T]) -> T:
+        """What a reader finds in a space, which is loaded if it has to be."""
+        with self._parts.columns.held(part):
+            return await self._readers.run(lambda: step(self._parts.columns[part]))
+
     async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
-        return await self._readers.run(self._parts[space].unembedded, states)
+        return await self._read(self._parts[space], lambda found: found.unembedded(states))
 
     async def ask(self, space: str, question: Question) -> Candidates:
         end = CandidateQuery.end
@@ -162,17 +184,17 @@ class QdrantIndex(Generic[S]):
         Cancels what is given when it fails, as nobody waits for it any more.
         """
         try:
-            part = self._parts.by_space.get(space)
+            part = self._parts.by_name.get(space)
             if part is None:
                 await asyncio.gather(*given)
                 return None
             _demand_same(part.model, question.model)
-            query = part.query(kind, question)
             try:
-                await self._readers.run(query.begin)
-                return await self._readers.run(end, query, *[await each for each in given])
+                with self._parts.columns.held(part):
+                    query = await self._read(part, partial(_begun, kind, question))
+                    return await self._readers.run(end, query, *[await each for each in given])
             except (IndexCorrupt, IndexUnavailable):
-                if self._parts.by_space.get(space) is part:
+                if self._parts.by_name.get(space) is part:
                     raise
             return await self._asked(space, question, kind, end, *given)  # replaced meanwhile
         except BaseException:
@@ -183,70 +205,88 @@ class QdrantIndex(Generic[S]):
     async def near(
         self, space: str, vector: Vector, model: EmbeddingModel, query: NearQuery
     ) -> list[Near]:
-        part = self._parts.by_space.get(space)
+        part = self._parts.by_name.get(space)
         if part is None:
             return []
         _demand_same(part.model, model)
-        return await self._readers.run(part.near, vector, query)
+        return await self._read(part, lambda found: found.near(vector, query))
 
     async def near_each(
         self, space: str, ids: Sequence[str], query: NearQuery
     ) -> list[Sequence[Near] | None]:
         found: list[Sequence[Near] | None] = []
         for start in range(0, len(ids), QUERIES_AT_ONCE):
-            part = self._parts.by_space.get(space)
-            some = ids[start : start + QUERIES_AT_ONCE]
+            part = self._parts.by_name.get(space)
             if part is None:
                 return [None] * len(ids)
-            found += await self._readers.run(part.near_each, some, query)
+            some = ids[start : start + QUERIES_AT_ONCE]
+            found += await self._read(part, partial(SpaceIndex.near_each, ids=some, query=query))
         return found
 
     async def vector_of(
         self, space: str, item_id: str, seq: int, model: EmbeddingModel
     ) -> Vector | None:
-        part = self._parts.by_space.get(space)
+        part = self._parts.by_name.get(space)
         if part is None:
             return None
         _demand_same(part.model, model)
-        return await self._readers.run(part.vector_of, item_id, seq)
+        return await self._read(part, lambda found: found.vector_of(item_id, seq))
 
     async def held(self, space: str) -> Sequence[State]:
-        return await self._writer.run(self._parts[space].held)
+        return await self._read(self._parts[space], SpaceIndex.held)
 
     async def drop(self, space: str, ids: Collection[str]) -> None:
         await self._writer.run(self._write, space, SpaceIndex.drop, ids)
 
+    async def unconfirmed(self) -> Sequence[str]:
+        parts = self._parts.by_name.copy().values()
+        return [part.name for part in parts if part.mark.unconfirmed]
+
     async def scrub(self, space: str) -> Sequence[str]:
-        async with self._remaking[space]:
-            part = self._parts[space]
-            ids, needed = await self._writer.run(part.begin_copy)
-            if needed:
-                fresh = await self._copier.run(self._copied, part, self._parts.directory(space))
-                await self._writer.run(self._take, space, part, fresh)
+        """Makes the files anew that a space shares with others, for all of these at once."""
+        part = self._parts[space]
+        async with self._remaking[part.partition.path]:
+            # What others wait for was done with the last one, if it came before that.
+            ids, last = await self._writer.run(lambda: (part.state().unconfirmed, part.removal))
+            if last > part.partition.clean:
+                await self._remade(part.partition)
             return ids
 
-    def _copied(self, part: SpaceIndex[S], directory: Path) -> S:
-        def going_on() -> bool:
-            self._shards.require_room()
-            return not self._ended
+    async def scrub_removed(self) -> None:
+        for partition in [*self._parts.partitions.values()]:
+            async with self._remaking[partition.path]:
+                if partition.removals > partition.clean:
+                    await self._remade(partition)
 
-        self._shards.require_room()
-        fresh = self._shards.create(directory, part.model.dimension)
+    async def _remade(self, partition: Partition[S]) -> None:
+        clean = await self._writer.run(self._parts.begin_copy, partition)
         try:
-            part.copy_into(fresh, going_on)
+            fresh = await self._copier.run(self._copied, partition)
+            await self._writer.run(self._take, partition, fresh, clean)
+        except BaseException:
+            await self._writer.run(self._parts.leave_copy, partition)
+            raise
+
+    def _copied(self, partition: Partition[S]) -> S:
+        """Copies every point beside writes. Raises `IndexCorrupt` once the index is closed."""
+        self._shards.require_room()
+        fresh = self._shards.create(partition.path, partition.model.dimension)
+        try:
+            for points in partition.shard.whole():
+                self._shards.require_room()
+                if self._ended:
+                    raise IndexCorrupt("the index is being closed")
+                fresh.upsert(points)
         except BaseException:
             self._shards.remove(fresh)
             raise
         return fresh
 
-    def _take(self, space: str, part: SpaceIndex[S], fresh: S, *, has_traces: bool = False) -> None:
-        if self._parts.by_space.get(space) is not part:  # the store was replaced meanwhile
-            self._shards.remove(fresh)
+    def _take(self, partition: Partition[S], fresh: S, clean: int) -> None:
+        if self._parts.partitions.get((partition.number, partition.model)) is not partition:
+            self._shards.remove(fresh)  # the server lost it meanwhile
             return
-        with self._doubting(space):
-            former = part.take(fresh, has_traces=has_traces)
-            self._parts.make_current(space, fresh, part.model)
-            self._shards.remove(former)
+        self._parts.take(partition, fresh, clean)
 
     async def confirmed(self, space: str, ids: Sequence[str]) -> None:
         await self._writer.run(self._write, space, SpaceIndex.confirmed, ids)
@@ -264,6 +304,31 @@ class QdrantIndex(Generic[S]):
         await asyncio.to_thread(self._copier.close)
         await self._writer.run(self._parts.close)
         self._writer.close()
+
+
+class States(Mapping[str, IndexState]):
+    """The states of parts by name, each made when it is asked for: there may be many."""
+
+    def __init__(self, parts: Mapping[str, Part[Any]]) -> None:
+        self._parts = parts
+
+    def __getitem__(self, name: str) -> IndexState:
+        return self._parts[name].state()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._parts))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._parts
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+
+def _begun(kind: type[Q], question: Question, space: SpaceIndex[Any]) -> Q:
+    query = space.query(kind, question)
+    query.begin()
+    return query
 
 
 def _demand_same(ours: EmbeddingModel, theirs: EmbeddingModel | None) -> None:

@@ -6,16 +6,11 @@ chose may be a word too; it is encrypted, so that it can be read back to hydrate
 """
 
 import hmac
-import os
 import re
-import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from functools import lru_cache
-from pathlib import Path
 
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
-
-from concord_search.domain.errors import IndexCorrupt
 
 KEY_BYTES = 32
 _SEALED = "~"
@@ -31,6 +26,11 @@ class SpaceKey:
         self._hash_key = hmac.digest(secret, b"facets", "sha256")
         self._cipher = AESSIV(hmac.digest(secret, b"ids", "sha512"))
         self._cached = lru_cache(maxsize=1 << 14)(self._number)
+
+    @property
+    def cached(self) -> int:
+        """How many numbers are in memory."""
+        return self._cached.cache_info().currsize
 
     def number(self, field: str, value: str) -> int:
         """A positive 62-bit number that stands for a value of a field."""
@@ -55,32 +55,13 @@ class SpaceKey:
         sealed = self._cipher.encrypt(item_id.encode(), None)
         return _SEALED + urlsafe_b64encode(sealed).decode()
 
+    @staticmethod
+    def hides(item: str) -> bool:
+        """Whether an index's name of an item can be read with the secret alone."""
+        return item.startswith(_SEALED)
+
     def id_of(self, item: str) -> str:
         """The id behind an index's name."""
-        if not item.startswith(_SEALED):
+        if not self.hides(item):
             return item
         return self._cipher.decrypt(urlsafe_b64decode(item[1:]), None).decode()
-
-
-def new_key(path: Path) -> None:
-    """Makes a key and stores it in a file that only its owner can read."""
-    secret = secrets.token_bytes(KEY_BYTES)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(secret)
-
-
-def read_key(path: Path) -> SpaceKey:
-    """Reads a key. Raises `IndexCorrupt`."""
-    try:
-        secret = path.read_bytes()
-    except OSError as error:
-        raise _no_key(path) from error
-    if len(secret) != KEY_BYTES:
-        raise _no_key(path)
-    return SpaceKey(secret)
-
-
-def _no_key(path: Path) -> IndexCorrupt:
-    return IndexCorrupt(
-        f"{path} is not readable as a key. Delete {path.parent}: it is rebuilt from graph."
-    )

@@ -1,8 +1,8 @@
-"""The parts of an index: a directory and a shard per space, opened, made and removed."""
+"""The parts of an index, and the partitions in which they lie: opened, made, removed."""
 
 import fcntl
-import hashlib
 import os
+import secrets
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -10,11 +10,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Generic
 
+from concord_chassis.channel.partitions import partition_of
+
 from concord_search.adapters.durable_file import read_json, replace_json
+from concord_search.adapters.qdrant.cache import ColumnsCache
+from concord_search.adapters.qdrant.catalogue import Catalogue
 from concord_search.adapters.qdrant.columns_file import ColumnsFile
-from concord_search.adapters.qdrant.keys import new_key, read_key
+from concord_search.adapters.qdrant.filters import Filter, MatchAny
+from concord_search.adapters.qdrant.partition import Part, Partition
+from concord_search.adapters.qdrant.payload import MARK
 from concord_search.adapters.qdrant.shard import LAYOUT, S, Shards, Words
-from concord_search.adapters.qdrant.space import SpaceIndex
+from concord_search.adapters.qdrant.space import STORED_FROM, SpaceIndex
+from concord_search.adapters.qdrant.tenant import Tenant, number_of
+from concord_search.adapters.qdrant.watermark import Watermark
 from concord_search.domain.errors import (
     IndexCorrupt,
     IndexLocked,
@@ -27,35 +35,59 @@ from concord_search.ports.embedder import EmbeddingModel
 SERVER = "qdrant"
 """The engine whose shards cannot be reached without its address."""
 
+VERSION_MARK = "\n"
+"""The separator between a space's name and a version's; no space's name contains it."""
+
+NOTED_PAGE = 100
+"""Points read at once while a copy catches up: with the embedded engine, all else waits."""
+
+_MARKS = Filter(must=(MatchAny(MARK, (1,)),))
+
 Stamp = Mapping[str, Any]
-"""A part's space, layout, embedding model, shard and engine."""
+"""A partition's number, layout, embedding model, shard and engine."""
 
 
 class Parts(Generic[S]):
-    """The open parts by space, under one directory that no other process may open. Blocking.
+    """The parts by name, under one directory that no other process may open. Blocking.
 
     ROOT/lock                 held while open
-    ROOT/HASH/stamp.json      the part's stamp; written last
-    ROOT/HASH/key             the space's secret (0600)
-    ROOT/HASH/columns         the ranking columns, while no process has the part open for writing
+    ROOT/spaces.db            every part's number and secret (0600)
+    ROOT/X/stamp.json         a partition's stamp; written last
+    ROOT/X/columns/N          the ranking columns of a large part that is not in memory
 
     The transport provides the shards, and may store them beside these files. New parts use the
-    first of `models`; existing parts may use the others. One thread changes the parts: whoever
-    iterates over them takes a copy.
+    first of `models`; existing parts may use the others: each model has shards of its own. One
+    thread changes the parts: whoever iterates over them takes a copy.
     """
 
     def __init__(
-        self, root: Path, models: Sequence[EmbeddingModel], shards: Shards[S], words: Words
+        self,
+        root: Path,
+        models: Sequence[EmbeddingModel],
+        shards: Shards[S],
+        words: Words,
+        *,
+        partitions: int,
+        cache_bytes: int,
+        stored_from: int = STORED_FROM,
     ) -> None:
         self._root = root
         self._models = models
         self._shards = shards
         self._words = words
+        self._count = partitions
+        self._stored_from = stored_from
         self._lock: int | None = None
-        self.by_space: dict[str, SpaceIndex[S]] = {}
+        self._catalogue: Catalogue | None = None
+        self.by_name: dict[str, Part[S]] = {}
+        self.partitions: dict[tuple[int, EmbeddingModel], Partition[S]] = {}
+        self.columns = ColumnsCache(self._loaded, cache_bytes)
 
-    def stamped(self) -> Mapping[Path, Stamp | None]:
-        """Locks the root; returns the stamp of each part's directory, None if its shard is lost.
+    # Opening
+
+    def stamped(self) -> tuple[Mapping[Path, Stamp | None], int]:
+        """Locks the root; returns each partition's stamp, None if its shard is lost, and how many
+        parts there are.
 
         Raises `IndexLocked`, `IndexCorrupt` or `IndexDiskFull`.
         """
@@ -66,10 +98,15 @@ class Parts(Generic[S]):
         directories = sorted(path for path in self._root.iterdir() if path.is_dir())
         stamped = {path: read_json(path / "stamp.json", _stamp, None) for path in directories}
         lost = self._shards.missing({str(stamp["shard"]) for stamp in stamped.values() if stamp})
-        return {p: None if s and s["shard"] in lost else s for p, s in stamped.items()}
+        if self._catalogue is None:
+            self._catalogue = Catalogue(self._root / "spaces.db")
+            self._count = self._catalogue.partitions(self._count)
+        kept = {p: None if s and s["shard"] in lost else s for p, s in stamped.items()}
+        return kept, len(self._catalogue.tenants())
 
     def open(self, directory: Path, stamp: Stamp | None) -> None:
-        """Opens a part; drops one of another layout or engine, or whose making was interrupted."""
+        """Opens a partition with its parts; drops one of another layout or engine, or whose making
+        was interrupted."""
         if stamp is not None and stamp.get("engine") == SERVER != self._shards.engine:
             raise IndexUnusable(
                 f"{directory} belongs to the collections {stamp['shard']}-* of a Qdrant "
@@ -77,7 +114,7 @@ class Parts(Generic[S]):
                 f"erased later, and delete {directory}: it is rebuilt from graph."
             )
         if stamp is None or not self._can_open(stamp):
-            self._discard(directory)
+            self._discard(directory, str(stamp["shard"]) if stamp else "")
             return
         model = EmbeddingModel(**stamp["model"])
         if model not in self._models:
@@ -87,103 +124,228 @@ class Parts(Generic[S]):
                 "and the two are never mixed. Configure the former model, or delete "
                 f"{directory}: it is rebuilt from graph."
             )
-        self._load(directory, str(stamp["space"]), str(stamp["shard"]), model)
+        shard = self._shards.load(directory, str(stamp["shard"]))
+        partition = Partition(directory, int(stamp["partition"]), model, shard)
+        partition.removals = int(directory.name in self._spaces.traced())
+        self.partitions[partition.number, model] = partition
+        self._open_parts(partition)
+        self._leave_if_empty(partition)
 
     def _can_open(self, stamp: Stamp) -> bool:
         engine = stamp.get("engine", "edge")  # older stamps do not name the engine
         return stamp.get("layout") == LAYOUT and bool(engine == self._shards.engine)
 
-    def load_again(self, part: SpaceIndex[S], space: str) -> SpaceIndex[S]:
-        """The part as its shard says it, in place of what is in memory."""
-        return self._load(self.directory(space), space, part.shard.name, part.model)
+    def _open_parts(self, partition: Partition[S]) -> None:
+        """Reads every part's watermark, and no other point."""
+        known = self._spaces.tenants()
+        for point, values in partition.shard.scroll(_MARKS):
+            number = number_of(point)
+            if number not in known:  # a process was killed, or the file of spaces is a new one
+                self._note_removal(partition)
+                partition.shard.delete_all(Tenant(partition.shard, number).own)
+                continue
+            mark, last = Watermark.of(values), partition.removals
+            part = Part(*known[number], number, partition, mark, last)
+            partition.parts[number] = self.by_name[part.name] = part
 
-    def _load(self, directory: Path, space: str, name: str, model: EmbeddingModel) -> SpaceIndex[S]:
-        part = self._over(directory, self._shards.load(directory, name), model)
-        part.resume()
-        self.by_space[space] = part
-        return part
+    def settle(self) -> None:
+        """Ends the opening: forgets spaces that no partition has."""
+        there = {part.number for part in self.by_name.values()}
+        if gone := self._spaces.tenants().keys() - there:
+            self._spaces.remove(gone)
 
-    def _over(self, directory: Path, shard: S, model: EmbeddingModel) -> SpaceIndex[S]:
-        key, columns = read_key(directory / "key"), ColumnsFile(directory / "columns")
-        return SpaceIndex(shard, key, self._words, columns, model)
+    @property
+    def _spaces(self) -> Catalogue:
+        if self._catalogue is None:
+            raise IndexUnavailable("the index is not open")
+        return self._catalogue
 
-    def lost(self) -> list[str]:
-        """The spaces of parts whose shards are lost. Raises `IndexUnavailable`."""
-        named = {part.shard.name: space for space, part in self.by_space.copy().items()}
-        return [named[name] for name in self._shards.missing(named)]
+    def _loaded(self, part: Part[S]) -> SpaceIndex[S]:
+        space = self._over(part)
+        space.load()
+        return space
 
-    def leave_lost(self) -> None:
-        """Lets go of parts whose shards are lost."""
-        for space in self.lost():
-            del self.by_space[space]
+    def _over(self, part: Part[S]) -> SpaceIndex[S]:
+        return SpaceIndex(
+            part,
+            self._words,
+            ColumnsFile(_columns(part)),
+            lambda part: self._note_removal(part.partition, part),
+            stored_from=self._stored_from,
+        )
 
-    def model(self, space: str) -> EmbeddingModel:
+    def read_again(self, part: Part[S]) -> None:
+        """Leaves what is in memory of a part: its shard says how it is."""
+        self.columns.drop(part)
+        part.read()
+
+    # Parts
+
+    def model(self, name: str) -> EmbeddingModel:
         """The model of a part, or that of new parts."""
-        part = self.by_space.get(space)
+        part = self.by_name.get(name)
         return self._models[0] if part is None else part.model
 
-    def begin(self, space: str, epoch: str, given: EmbeddingModel | None) -> None:
+    def begin(self, name: str, epoch: str, given: EmbeddingModel | None) -> None:
         """Makes an empty part for a store's epoch, dropping one of another epoch."""
-        part, model = self.by_space.get(space), given or self.model(space)
-        if part is not None and part.state().epoch == epoch:  # a reindex may have asked, too
+        part, model = self.by_name.get(name), given or self.model(name)
+        if part is not None and part.mark.epoch == epoch:  # a reindex may have asked, too
             return
         self._shards.require_room()
-        if (former := self.by_space.pop(space, None)) is not None:
-            former.close()
-        directory = self.directory(space)
-        if directory.exists():
-            self._discard(directory)
-        directory.mkdir(mode=0o700)
-        new_key(directory / "key")
-        empty = self._shards.create(directory, model.dimension)
-        part = self._over(directory, empty, model)
-        part.begin(epoch)
-        self.make_current(space, empty, model)
-        self.by_space[space] = part
+        self.remove(name)
+        space = name.partition(VERSION_MARK)[0]
+        partition = self._partition(partition_of(space, self._count), model)
+        number, secret = self._spaces.add(name)
+        part = Part(name, secret, number, partition, Watermark())
+        part.write(Watermark(epoch))
+        partition.parts[number] = self.by_name[name] = part
+        self.columns.put(part, self._over(part))
 
-    def make_current(self, space: str, shard: S, model: EmbeddingModel) -> None:
-        """Makes a shard its part's current one."""
-        directory = self.directory(space)
-        self._shards.make_current(directory, shard)
+    def _partition(self, number: int, model: EmbeddingModel) -> Partition[S]:
+        found = self.partitions.get((number, model))
+        if found is None:
+            path = self._root / secrets.token_hex(8)
+            path.mkdir(mode=0o700)
+            shard = self._shards.create(path, model.dimension)
+            shard.flush()
+            found = Partition(path, number, model, shard)
+            self.make_current(found, shard)
+            self.partitions[number, model] = found
+        return found
+
+    def remove(self, name: str) -> None:
+        """Removes a part with its secret, if there is one. The shard's files keep its bytes until
+        they are made anew, which `has_traces` says."""
+        part = self.by_name.pop(name, None)
+        if part is None:
+            return
+        partition = part.partition
+        self.columns.drop(part)
+        _columns(part).unlink(missing_ok=True)
+        del partition.parts[part.number]
+        self._note_removal(partition)
+        partition.leavers.add(part.number)
+        if not self._leave_if_empty(partition):
+            partition.shard.delete_all(part.tenant.own)
+        self._spaces.remove([part.number])
+
+    def __getitem__(self, name: str) -> Part[S]:
+        try:
+            return self.by_name[name]
+        except KeyError:
+            raise IndexCorrupt(f"the space {name!r} has no part yet") from None
+
+    # Partitions
+
+    def make_current(self, partition: Partition[S], shard: S) -> None:
+        """Makes a shard its partition's current one."""
+        self._shards.make_current(partition.path, shard)
         stamp = {
-            "space": space,
+            "partition": partition.number,
             "layout": LAYOUT,
             "engine": self._shards.engine,
-            "model": asdict(model),
+            "model": asdict(partition.model),
             "shard": shard.name,
         }
         # to the disk, since the shard that it no longer names is removed next
-        replace_json(directory / "stamp.json", stamp)
+        replace_json(partition.path / "stamp.json", stamp)
 
-    def remove(self, space: str) -> None:
-        """Removes a part, if there is one."""
-        if (part := self.by_space.pop(space, None)) is not None:
-            part.close()
-            self._discard(self.directory(space))
+    def _leave_if_empty(self, partition: Partition[S]) -> bool:
+        """Removes a partition without parts, unless its files are being copied."""
+        key = partition.number, partition.model
+        if partition.parts or partition.shard.noted is not None or key not in self.partitions:
+            return False
+        del self.partitions[key]
+        partition.shard.close()
+        self._discard(partition.path, partition.shard.name)
+        return True
 
-    def _discard(self, directory: Path) -> None:
+    def _discard(self, directory: Path, shard: str) -> None:
         (directory / "stamp.json").unlink(missing_ok=True)  # first: a kill may come between
-        self._shards.discard(directory)
+        self._shards.discard(directory, shard)
         shutil.rmtree(directory)
+        self._spaces.untrace(directory.name)
 
-    def directory(self, space: str) -> Path:
-        """The directory of a space's part."""
-        return self._root / hashlib.sha256(space.encode()).hexdigest()[:32]
+    def lost(self) -> list[Partition[S]]:
+        """The partitions whose shards are lost. Raises `IndexUnavailable`."""
+        named = {each.shard.name: each for each in self.partitions.copy().values()}
+        return [named[name] for name in self._shards.missing(named)]
 
-    def __getitem__(self, space: str) -> SpaceIndex[S]:
-        try:
-            return self.by_space[space]
-        except KeyError:
-            raise IndexCorrupt(f"the space {space!r} has no part yet") from None
+    def leave_lost(self) -> None:
+        """Lets go of partitions whose shards are lost, with their parts."""
+        for partition in self.lost():
+            del self.partitions[partition.number, partition.model]
+            for part in partition.parts.values():
+                del self.by_name[part.name]
+                self.columns.drop(part)
+            self._discard(partition.path, partition.shard.name)
+        self.settle()
+
+    # Making files anew (M4)
+
+    def _note_removal(self, partition: Partition[S], part: Part[S] | None = None) -> None:
+        """Notes that points are removed next: before, as a kill may come in between."""
+        if partition.removals == partition.clean:
+            self._spaces.trace(partition.path.name)
+        partition.removals += 1
+        if part is not None:
+            part.removal = partition.removals
+
+    def begin_copy(self, partition: Partition[S]) -> int:
+        """Begins to note what is written; returns the removals until now."""
+        partition.shard.noted = set()
+        partition.leavers = set()
+        for space in self.columns.loaded():
+            if space.part.partition is partition:
+                space.forget_words()
+        return partition.removals
+
+    def take(self, partition: Partition[S], fresh: S, clean: int) -> None:
+        """Brings a copy up to date and makes it the shard, without bytes of the first `clean`
+        removals.
+
+        Running searches end on the former one: it is closed when nobody holds it any more.
+        """
+        former, noted = partition.shard, sorted(partition.shard.noted or ())
+        for start in range(0, len(noted), NOTED_PAGE):
+            some = noted[start : start + NOTED_PAGE]
+            there = former.points(some)
+            fresh.upsert(there)
+            fresh.delete(sorted({*some} - {point for point, _, _ in there}))
+        for number in partition.leavers:
+            fresh.delete_all(Tenant(fresh, number).own)
+        fresh.flush()
+        self.make_current(partition, fresh)
+        partition.shard, former.noted = fresh, None
+        partition.clean = clean
+        if partition.removals == clean:
+            self._spaces.untrace(partition.path.name)
+        self._shards.remove(former)
+        self._leave_if_empty(partition)
+
+    def leave_copy(self, partition: Partition[S]) -> None:
+        """Ends a copy that was not taken."""
+        partition.shard.noted = None
+        self._leave_if_empty(partition)
 
     def close(self) -> None:
-        """Closes every part, and unlocks the directory."""
-        while self.by_space:
-            with suppress(IndexUnavailable):  # then the next start asks the server for everything
-                self.by_space.popitem()[1].close()
+        """Closes everything, and unlocks the directory."""
+        for space in self.columns.loaded():
+            with suppress(IndexUnavailable):  # then the next start asks the server for its points
+                space.store()
+        while self.partitions:
+            with suppress(IndexUnavailable):
+                self.partitions.popitem()[1].shard.close()
+        if self._catalogue is not None:
+            self._catalogue.close()
+            self._catalogue = None
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+def _columns(part: Part[Any]) -> Path:
+    return part.partition.path / "columns" / str(part.number)
 
 
 def _stamp(found: Any) -> Stamp | None:

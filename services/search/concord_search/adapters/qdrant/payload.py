@@ -42,6 +42,12 @@ RANGES = (
 """The fields that hold instants, and `edge`, and are indexed for ranges."""
 WEIGHED = ("ac", "la")
 """The fields that a formula of the engine reads; it wants them indexed for ranges, too."""
+TENANT = "tenant"
+"""The field that says whose a point is: the number of a space's version."""
+MARK = "mark"
+"""The field that only watermarks have, which a start finds by it."""
+LOOKUPS = (FACETS, MARK)
+"""The fields of numbers that are looked up."""
 
 
 ASKS, SAYS_WHEN, UNREAD = 1, 2, 4

@@ -1,4 +1,4 @@
-"""Answers a question from one space's shard and columns (spec S1).
+"""Answers a question from one space's points and columns (spec S1).
 
 Each branch generates its candidates, that of words while the question's vector is still being made,
 and fusion picks the best. The branch of meaning also scores what only that of words found, so that
@@ -24,9 +24,9 @@ from concord_search.adapters.qdrant.shard import (
     WORDS,
     Nearest,
     Scored,
-    Shard,
     Words,
 )
+from concord_search.adapters.qdrant.tenant import Tenant
 from concord_search.adapters.qdrant.time_terms import of_spans
 from concord_search.domain import fusion
 from concord_search.domain.candidates import Bools, Candidates, Floats, Ints
@@ -85,7 +85,7 @@ class CandidateQuery:
 
     def __init__(
         self,
-        shard: Callable[[], Shard],
+        tenant: Callable[[], Tenant],
         key: SpaceKey,
         columns: Columns,
         lock: Lock,
@@ -93,8 +93,8 @@ class CandidateQuery:
         *,
         question: Question,
     ) -> None:
-        self._current = shard
-        self._shard = shard()
+        self._current = tenant
+        self._tenant = tenant()
         self._key = key
         self._columns = columns
         self._lock = lock
@@ -116,7 +116,7 @@ class CandidateQuery:
 
     def begin(self) -> None:
         """Asks all that needs no vector."""
-        self._shard = self._current()
+        self._tenant = self._current()
         with self._lock:
             self._begun = len(self._columns.items)
             self._filters = self._wanted()
@@ -149,7 +149,7 @@ class CandidateQuery:
         queries = [Nearest(vector, using, limit, each) for each in self._filters]
         if also:
             queries.append(Nearest(vector, using, len(also), filters.among(also)))
-        return self._shard.query(queries)
+        return self._tenant.query(queries)
 
     def _scored(self, dense: list[float]) -> tuple[Scores, list[Branch]]:
         """All that the branches found; what only meaning found counts as sharing no word.
@@ -178,7 +178,7 @@ class CandidateQuery:
 
     def _sides(self, dense: list[float]) -> list[list[tuple[Ints, Floats]]]:
         """What meaning found, and what words found; meaning also scores what words found."""
-        worded = {point for each in self._worded for point in each.points}
+        worded = {row for each in self._worded for row in each.points.tolist()}
         answers = self._branch(dense, DENSE, also=worded)
         with self._lock:
             near, words = ([self._known(each) for each in side] for side in (answers, self._worded))
@@ -195,7 +195,7 @@ class CandidateQuery:
 
         Or whether its files were made anew: the former ones get no more states, and are removed.
         """
-        if self._current() is not self._shard:
+        if self._current() != self._tenant:
             return True
         with self._lock:
             added = self._columns["created"][self._begun : len(self._columns.items)]
@@ -207,7 +207,7 @@ class CandidateQuery:
         Memories that were added after the request of the first page are left out.
         """
         scope, columns = self._question.scope, self._columns
-        rows = rows_for(scope, columns, np.array(scored.points, dtype=np.int64))
+        rows = rows_for(scope, columns, scored.points)
         kept = (rows >= 0) & (columns["created"][rows] <= scope.now)
         return rows[kept], scored.scores[kept]
 

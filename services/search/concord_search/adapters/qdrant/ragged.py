@@ -24,6 +24,11 @@ class Ragged:
         """All numbers of all lists."""
         return self._values[: self._filled]
 
+    @property
+    def nbytes(self) -> int:
+        """The memory of the array, with its room for more."""
+        return self._values.nbytes
+
     def add(self, numbers: Sequence[int]) -> int:
         """Adds a list; returns its start."""
         start, end = self._filled, self._filled + len(numbers)
@@ -47,7 +52,7 @@ class Ragged:
 
 
 def longer(column: NDArray[Any]) -> NDArray[Any]:
-    """The column with room for an eighth more: a column from disk is full, and its first write
-    must not take twice its memory."""
-    more = np.zeros(max(len(column) // 8, 1024), column.dtype)
+    """The column with room for more: twice a short one's, an eighth more of a long one's, which is
+    full when it comes from disk, and whose first write must not take twice its memory."""
+    more = np.zeros(max(len(column) // 8, min(max(len(column), 64), 1024)), column.dtype)
     return np.concatenate([column, more])

@@ -1,18 +1,19 @@
-"""The ports of a transport to Qdrant: the points of one space, and the words of a text."""
+"""The ports of a transport to Qdrant: the points of many spaces, and the words of a text."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar
 
 from concord_search.adapters.qdrant.filters import Filter, PointId
 from concord_search.adapters.qdrant.formula import Term
 from concord_search.adapters.qdrant.payload import Payload
-from concord_search.domain.candidates import Floats
+from concord_search.domain.candidates import Floats, Ints
 
 LAYOUT = 12
-"""Version of the layout of parts and points; a part of another one is dropped and indexed anew."""
+"""Version of the layout of partitions and points; one of another is dropped and indexed anew."""
 
 SCROLL_PAGE = 1_000
 
@@ -30,13 +31,17 @@ Points = Sequence[tuple[PointId, Vectors, Payload]]
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """A query of one branch: the best `limit` points, none scored below `least`."""
+    """A query of one branch: the best `limit` points, none scored below `least`.
+
+    `corpus`: the points whose words count for the inverse document frequency; None = all.
+    """
 
     vector: Any
     using: str
     limit: int
     filter: Filter
     least: float | None = None
+    corpus: Filter | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class Weighing:
 class Scored:
     """The points that one query found, best first, and their scores; both of one length."""
 
-    points: Sequence[PointId]
+    points: Ints
     scores: Floats
 
 
@@ -84,8 +89,11 @@ class Words(Hashable, Protocol):
 
 
 class Shard(ABC):
-    """The points of one space. Every method blocks and may raise `IndexCorrupt`; over a network
-    `IndexUnavailable` and `IndexDiskFull`, too, with a write that was applied in part."""
+    """The points of a partition's spaces. Every method blocks and may raise `IndexCorrupt`; over a
+    network `IndexUnavailable` and `IndexDiskFull`, too, with a write that was applied in part.
+
+    Whoever reads or writes a space's points does so by its `Tenant`.
+    """
 
     points_a_write: int
     """Points that are sent at once."""
@@ -94,26 +102,35 @@ class Shard(ABC):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        """The name by which its part finds the shard again, once it is the current one."""
+        """The name by which its partition finds the shard again, once it is the current one."""
         self.noted: set[PointId] | None = None
         """The points written since a caller set this to an empty set; None = not noted."""
+        self._writing = Lock()  # loading a space's columns may write, beside the writer
 
     def upsert(self, points: Points) -> None:
         """Writes points, over those with the same id."""
-        self._note([point for point, _, _ in points])
-        for start in range(0, len(points), self.points_a_write):
-            self._upsert(points[start : start + self.points_a_write])
+        with self._writing:
+            self._note([point for point, _, _ in points])
+            for start in range(0, len(points), self.points_a_write):
+                self._upsert(points[start : start + self.points_a_write])
 
     def set_payload(self, point: PointId, values: Payload) -> None:
         """Writes fields of a payload, keeping the others."""
-        self._note([point])
-        self._set_payload(point, values)
+        with self._writing:
+            self._note([point])
+            self._set_payload(point, values)
 
     def delete(self, points: Sequence[PointId]) -> None:
         """Removes points."""
         if points:
-            self._note(points)
-            self._delete(points)
+            with self._writing:
+                self._note(points)
+                self._delete(points)
+
+    def delete_all(self, wanted: Filter) -> None:
+        """Removes the points that pass a filter; notes none."""
+        with self._writing:
+            self._delete_all(wanted)
 
     def _note(self, points: Sequence[PointId]) -> None:
         if self.noted is not None:
@@ -127,7 +144,7 @@ class Shard(ABC):
     def weigh(self, query: Weighing) -> Scored:
         """Answers one query by its formula, in single precision: points and scores, best first."""
 
-    def vectors_of(self, points: Sequence[int]) -> Mapping[PointId, Vectors]:
+    def vectors_of(self, points: Sequence[PointId]) -> Mapping[PointId, Vectors]:
         """Points' vectors by name, as they are written."""
         found = self._points(points, with_payload=False) if points else ()
         return {point: vectors for point, vectors, _ in found}
@@ -141,19 +158,19 @@ class Shard(ABC):
         """The wanted points that exist, as they are written."""
         return self._points(wanted, with_payload=True) if wanted else ()
 
-    def scroll(self) -> Iterator[tuple[PointId, Payload]]:
-        """Every point with its payload."""
-        for page in self._pages(SCROLL_PAGE, with_vectors=False):
+    def scroll(self, wanted: Filter) -> Iterator[tuple[PointId, Payload]]:
+        """Every point that passes a filter, with its payload."""
+        for page in self._pages(SCROLL_PAGE, wanted, with_vectors=False):
             for point, _, values in page:
                 yield point, values
 
     def whole(self) -> Iterator[Points]:
-        """Every point, as it is written, in pages."""
-        return self._pages(self.points_a_copy, with_vectors=True)
+        """Every point of every space, as it is written, in pages."""
+        return self._pages(self.points_a_copy, None, with_vectors=True)
 
     @abstractmethod
-    def count(self) -> int:
-        """The number of points."""
+    def count(self, wanted: Filter) -> int:
+        """The number of points that pass a filter."""
 
     @abstractmethod
     def flush(self) -> None:
@@ -173,23 +190,28 @@ class Shard(ABC):
     def _delete(self, points: Sequence[PointId]) -> None: ...
 
     @abstractmethod
+    def _delete_all(self, wanted: Filter) -> None: ...
+
+    @abstractmethod
     def _points(self, wanted: Collection[PointId], *, with_payload: bool) -> Points: ...
 
     @abstractmethod
-    def _pages(self, size: int, *, with_vectors: bool) -> Iterator[Points]: ...
+    def _pages(
+        self, size: int, wanted: Filter | None, *, with_vectors: bool
+    ) -> Iterator[Points]: ...
 
 
 S = TypeVar("S", bound=Shard)
 
 
 class Shards(ABC, Generic[S]):
-    """The shards of an index, each of a part, which is a directory that holds the part's key.
+    """The shards of an index, each of a partition, which is a directory.
 
-    A part has one current shard, and others while it is made anew. Every method blocks.
+    A partition has one current shard, and others while it is made anew. Every method blocks.
     """
 
     engine: str
-    """The engine of the shards; a part of another engine is dropped and indexed anew."""
+    """The engine of the shards; a partition of another is dropped and indexed anew."""
 
     def require_room(self) -> None:
         """Raises `IndexDiskFull` if a write would find no room."""
@@ -202,14 +224,14 @@ class Shards(ABC, Generic[S]):
         return ()
 
     @abstractmethod
-    def create(self, part: Path, dimension: int) -> S:
+    def create(self, partition: Path, dimension: int) -> S:
         """Makes an empty shard, not yet the current one. Raises `IndexUnavailable`."""
 
-    def make_current(self, part: Path, shard: S) -> None:
-        """Makes a shard its part's current one."""
+    def make_current(self, partition: Path, shard: S) -> None:
+        """Makes a shard its partition's current one."""
 
     @abstractmethod
-    def load(self, part: Path, name: str) -> S:
+    def load(self, partition: Path, name: str) -> S:
         """Opens the current shard, and removes others.
 
         Raises `IndexLocked`, `IndexCorrupt` or `IndexUnavailable`.
@@ -219,5 +241,8 @@ class Shards(ABC, Generic[S]):
     def remove(self, shard: S) -> None:
         """Removes a shard that is not the current one, or no longer."""
 
-    def discard(self, part: Path) -> None:
-        """Removes all of a part, even an unfinished one, that is outside its directory."""
+    def discard(self, partition: Path, name: str) -> None:
+        """Removes all of a partition, even an unfinished one, that is outside its directory.
+
+        `name`: that of its current shard; empty where it has none.
+        """

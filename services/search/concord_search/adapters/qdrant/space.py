@@ -1,4 +1,4 @@
-"""One space's part of the index: its shard, key, columns and watermark."""
+"""One space's part of the index while it is in use: its points, key and columns."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +14,7 @@ from concord_search.adapters.qdrant import filters, payload
 from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.columns_file import ColumnsFile, Stamp
 from concord_search.adapters.qdrant.keys import SpaceKey
+from concord_search.adapters.qdrant.partition import Part
 from concord_search.adapters.qdrant.query import CandidateQuery, rows_for
 from concord_search.adapters.qdrant.shard import (
     DENSE,
@@ -25,21 +26,18 @@ from concord_search.adapters.qdrant.shard import (
 )
 from concord_search.adapters.qdrant.stated_terms import indexed
 from concord_search.adapters.qdrant.time_terms import with_times
-from concord_search.adapters.qdrant.watermark import WATERMARK, Watermark
 from concord_search.domain.digests import State
-from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
-from concord_search.domain.memory import Ending, MemoryState, Parked
-from concord_search.ports.embedder import EmbeddingModel, Vector
-from concord_search.ports.index import Batch, IndexState, Near, NearQuery, Question
+from concord_search.domain.memory import Ending, MemoryState
+from concord_search.ports.embedder import Vector
+from concord_search.ports.index import Batch, Near, NearQuery, Question
 
-FLUSH_EVERY = 2_000
-"""Points between two flushes: opening after a crash replays at most so many."""
+STORED_FROM = 5_000
+"""Rows from which columns are read sooner from a file of their own than from the engine."""
 
-NOTED_PAGE = 100
-"""Points read at once while a copy catches up: with the embedded engine, all else waits."""
-
+_NUMBER_BYTES = 250
+"""About what a number takes that a key has in memory, with its word."""
 
 Q = TypeVar("Q", bound=CandidateQuery)
 
@@ -47,79 +45,71 @@ Q = TypeVar("Q", bound=CandidateQuery)
 class SpaceIndex(Generic[S]):
     """One space's part of the index. Blocking; safe for one writer and many readers at once.
 
-    A point's id is its row in the columns: see services/decisions/0004.
+    A point is named by its row in the columns: see services/decisions/0004. `note_removal` is
+    called before points are removed, whose bytes the engine's files keep.
     """
 
     def __init__(
         self,
-        shard: S,
-        key: SpaceKey,
+        part: Part[S],
         words: Words,
         file: ColumnsFile,
-        model: EmbeddingModel,
+        note_removal: Callable[[Part[S]], None],
+        *,
+        stored_from: int,
     ) -> None:
-        self.model = model
-        self._shard = shard
-        self._key = key
-        self._watermark = Watermark()
+        self._part = part
+        self._key = SpaceKey(part.secret)
         self._file = file
         self._columns = Columns()
         self._agree = True
         self._lock = Lock()
         self._words = words
-        self._unflushed = 0
-        self._traced = False  # whether points were deleted since a copy was begun
+        self._note_removal = note_removal
+        self._stored_from = stored_from
 
-    def begin(self, epoch: str) -> None:
-        """Begins a part over an empty shard."""
-        self._file.void()
-        self._write_watermark(Watermark(epoch))
-        self._shard.flush()
-
-    def resume(self) -> None:
-        """Opens a part over a shard that was written before."""
-        if values := self._shard.payload_of(WATERMARK):
-            self._watermark = Watermark(**values)
+    def load(self) -> None:
+        """Reads the columns, from their file or from every point of the space."""
         columns = self._file.read(self._stamp())
         if columns is None:
             self._rebuild()
         else:
             self._columns = columns
+        # after a kill the watermark may be older than the points
+        self._part.mark = replace(self._part.mark, memories=self._columns.open_items)
 
     def _rebuild(self) -> None:
         """Rebuilds the columns from every point; closes states that a crash left open."""
         self._file.void()
-        for point, values in self._shard.scroll():
-            if isinstance(point, int):
-                self._columns.put(point, values)
+        tenant = self._part.tenant
+        for row, values in tenant.scroll():
+            self._columns.put(row, values)
         for row, newest in self._columns.unclosed_leftovers():
-            began = self._shard.payload_of(newest)["rf"]
+            began = tenant.payload_of(newest)["rf"]
             self._close(row, int(self._columns["seq"][newest]), began)
 
+    def store(self) -> None:
+        """Writes the columns to their file, if that pays."""
+        if self._agree and len(self._columns.items) >= self._stored_from:
+            self._file.write(self._stamp(), self._columns)
+
     def _stamp(self) -> Stamp:
-        mark, points = self._watermark, self._shard.count()
+        mark, points = self._part.mark, self._part.tenant.count()
         return {"epoch": mark.epoch, "applied": mark.applied, "points": points}
 
-    def state(self) -> IndexState:
-        """The state of this part: how far it has followed, and its parked changes."""
-        mark = self._watermark
-        parked = tuple(
-            Parked(seq, self._key.id_of(item), reason) for seq, item, reason in mark.parked
-        )
-        return IndexState(
-            epoch=mark.epoch,
-            applied_seq=mark.applied,
-            latest=mark.latest,
-            memories=self._columns.open_items,
-            model=self.model,
-            parked_count=mark.parked_count,
-            parked=parked,
-            unconfirmed=[self._key.id_of(item) for item in mark.unconfirmed],
-        )
+    @property
+    def part(self) -> Part[S]:
+        """What is in memory of it at all times."""
+        return self._part
 
-    def id_of(self, item: str) -> str:
-        """The id behind the index's name of an item."""
-        return self._key.id_of(item)
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it takes."""
+        return self._columns.nbytes + _NUMBER_BYTES * self._key.cached
+
+    def forget_words(self) -> None:
+        """Clears the words that the key has in memory."""
+        self._key.clear_cache()
 
     # Writing
 
@@ -142,11 +132,9 @@ class SpaceIndex(Generic[S]):
                 self._end(self._key.item(ending.id), ending.seq, ending.record_time)
             for touch in batch.touches:
                 self._touch(self._key.item(touch.id), touch.access_count, touch.last_access)
-            self._write_watermark(self._watermark.after(batch, self._key))
-            self._unflushed += len(batch.states) + len(batch.endings)
-            if self._unflushed >= FLUSH_EVERY:
-                self._shard.flush()
-                self._unflushed = 0
+            memories = self._columns.open_items
+            self._part.write(self._part.mark.after(batch, self._key, memories))
+            self._part.partition.wrote(len(batch.states) + len(batch.endings))
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -156,10 +144,6 @@ class SpaceIndex(Generic[S]):
         yield
         self._agree = agreed
 
-    def _write_watermark(self, watermark: Watermark) -> None:
-        self._shard.upsert([(WATERMARK, {}, watermark.payload())])
-        self._watermark = watermark
-
     def _write_states(
         self, states: Sequence[tuple[MemoryState, Vector | None]], endings: Sequence[Ending]
     ) -> None:
@@ -168,7 +152,7 @@ class SpaceIndex(Generic[S]):
             reused = {
                 s.id: row for s, v in fresh if v is None and (row := self._reusable(s)) is not None
             }
-        stored = self._shard.vectors_of(list(reused.values()))
+        stored = self._part.tenant.vectors_of(list(reused.values()))
         written = []
         for state, vector in fresh:
             named = times_of(state)
@@ -182,7 +166,7 @@ class SpaceIndex(Generic[S]):
             unread = not any(vectors[DENSE])
             values = payload.of_state(state, self._key, *said, length=length, unread=unread)
             written.append((self._columns.reserve(), vectors, values))
-        self._shard.upsert(written)
+        self._part.tenant.upsert(written)
         for (state, _), (row, _, values) in zip(fresh, written, strict=True):
             with self._lock:
                 former = self._columns.newest(values["item"])
@@ -198,7 +182,7 @@ class SpaceIndex(Generic[S]):
         return 0 if words is None else min(self._words.terms_of(words))
 
     def _close(self, row: int, seq: int, record_time: Micros) -> None:
-        self._shard.set_payload(row, payload.of_closing(record_time, seq))
+        self._part.tenant.set_payload(row, payload.of_closing(record_time, seq))
         with self._lock:
             self._columns.close(row, seq)
 
@@ -215,18 +199,16 @@ class SpaceIndex(Generic[S]):
             if row is None or self._columns["ac"][row] >= access_count:
                 return
             self._columns.touch(row, access_count, last_access)
-        self._shard.set_payload(row, {"ac": access_count, "la": last_access})
+        self._part.tenant.set_payload(row, {"ac": access_count, "la": last_access})
 
     def _erase(self, ids: Sequence[str]) -> None:
         items = [self._key.item(item_id) for item_id in ids]
         if any(self._columns.newest(item) is not None for item in items):
-            self._traced = True
-            # first, as a kill may come in between
-            self._write_watermark(replace(self._watermark, traces=True))
+            self._note_removal(self._part)
         for item in items:
             with self._lock:
                 rows = self._columns.drop(item)
-            self._shard.delete(rows)
+            self._part.tenant.delete(rows)
 
     # Comparing with graph (S10)
 
@@ -234,75 +216,34 @@ class SpaceIndex(Generic[S]):
         """Every state of a memory that the shard holds, whatever the columns say."""
         return [
             (self._key.id_of(values["item"]), int(values["seq"]))
-            for point, values in self._shard.scroll()
-            if isinstance(point, int) and "edge" not in values
+            for _, values in self._part.tenant.scroll()
+            if "edge" not in values
         ]
 
     def drop(self, ids: Collection[str]) -> None:
         """Removes memories from the shard and the columns."""
         items = {self._key.item(memory_id) for memory_id in ids}
         with self._changing():
-            points = [at for at, values in self._shard.scroll() if values.get("item") in items]
+            rows = [row for row, values in self._part.tenant.scroll() if values["item"] in items]
             with self._lock:
                 for item in items:
                     self._columns.drop(item)
-            self._shard.delete(points)
-
-    # Making the files anew (M4)
-
-    def begin_copy(self) -> tuple[Sequence[str], bool]:
-        """Begins to note what is written.
-
-        Returns the erased memories with unconfirmed erasures, and whether only a copy is free of
-        their traces.
-        """
-        self._shard.noted = set()
-        self._traced = False
-        self._key.clear_cache()
-        return self.state().unconfirmed, self._watermark.traces
-
-    @property
-    def shard(self) -> S:
-        """Its current shard, which `take` replaces."""
-        return self._shard
-
-    def copy_into(self, fresh: S, going_on: Callable[[], bool]) -> None:
-        """Copies every point beside writes. Raises `IndexCorrupt` once `going_on` is False."""
-        for points in self._shard.whole():
-            if not going_on():
-                raise IndexCorrupt("the index is being closed")
-            fresh.upsert(points)
-
-    def take(self, fresh: S, *, has_traces: bool = False) -> S:
-        """Brings the copy up to date and makes it the shard; returns the former shard.
-
-        Running searches end on the former one: it is closed when nobody holds it any more.
-        `has_traces`: the copy is one of the files, with their traces of erased memories, if any.
-        """
-        former, noted = self._shard, sorted(self._shard.noted or (), key=str)
-        for start in range(0, len(noted), NOTED_PAGE):
-            some = noted[start : start + NOTED_PAGE]
-            there = former.points(some)
-            fresh.upsert(there)
-            fresh.delete(sorted({*some} - {point for point, _, _ in there}, key=str))
-        self._shard = fresh
-        traces = self._traced or (has_traces and self._watermark.traces)
-        self._write_watermark(replace(self._watermark, traces=traces))
-        fresh.flush()
-        return former
+            self._note_removal(self._part)
+            self._part.tenant.delete(rows)
+            self._part.write(replace(self._part.mark, memories=self._columns.open_items))
 
     def confirmed(self, ids: Sequence[str]) -> None:
-        self._file.void()
+        """Notes that the erasures of these memories were confirmed."""
         done = {self._key.item(memory_id) for memory_id in ids}
-        left = [item for item in self._watermark.unconfirmed if item not in done]
-        self._write_watermark(replace(self._watermark, unconfirmed=left))
+        left = tuple(item for item in self._part.mark.unconfirmed if item not in done)
+        self._part.write(replace(self._part.mark, unconfirmed=left))
 
     # Reading
 
     def query(self, kind: type[Q], question: Question) -> Q:
         """A query for the candidates for a question."""
         parts = self._key, self._columns, self._lock, self._words
-        return kind(lambda: self._shard, *parts, question=question)
+        return kind(lambda: self._part.tenant, *parts, question=question)
 
     def near(self, vector: Vector, query: NearQuery) -> list[Near]:
         if not vector.any():
@@ -310,7 +251,7 @@ class SpaceIndex(Generic[S]):
         with self._lock:
             wanted = filters.of_scope(query.scope, self._key, self._columns)
         nearest = Nearest(vector.tolist(), DENSE, query.limit, wanted, query.least)
-        (found,) = self._shard.query([nearest])
+        (found,) = self._part.tenant.query([nearest])
         return self._near(found, query.scope)
 
     def near_each(self, ids: Sequence[str], query: NearQuery) -> list[Sequence[Near] | None]:
@@ -323,7 +264,7 @@ class SpaceIndex(Generic[S]):
                 for each, row in newest.items()
                 if row is not None and not self._columns["closed"][row]
             }
-        vectors = self._shard.vectors_of(list(rows.values()))
+        vectors = self._part.tenant.vectors_of(list(rows.values()))
         asked = {
             each: vectors[row][DENSE]
             for each, row in rows.items()
@@ -334,7 +275,7 @@ class SpaceIndex(Generic[S]):
             Nearest(vector, DENSE, query.limit + 1, wanted, query.least)
             for vector in asked.values()
         ]
-        answers = self._shard.query(queries) if queries else ()
+        answers = self._part.tenant.query(queries) if queries else ()
         found: dict[str, Sequence[Near]] = {
             each: () for each, row in rows.items() if row in vectors
         }
@@ -345,8 +286,7 @@ class SpaceIndex(Generic[S]):
 
     def _near(self, found: Scored, scope: Scope) -> list[Near]:
         with self._lock:
-            points = np.array(found.points, dtype=np.int64)
-            rows = rows_for(scope, self._columns, points).tolist()
+            rows = rows_for(scope, self._columns, found.points).tolist()
             scores = found.scores.tolist()
             return [
                 Near(
@@ -363,15 +303,8 @@ class SpaceIndex(Generic[S]):
             row = self._columns.newest(self._key.item(item_id))
             if row is None or self._columns["seq"][row] != seq:
                 return None
-        found = self._shard.vectors_of([row])[row]
+        found = self._part.tenant.vectors_of([row])[row]
         return np.asarray(found[DENSE], dtype=np.float32)
-
-    def close(self) -> None:
-        """Writes everything to disk, stores the columns, and closes the shard."""
-        stamp = self._stamp()
-        self._shard.close()
-        if self._agree:
-            self._file.write(stamp, self._columns)
 
 
 def times_of(state: MemoryState) -> Sequence[Window]:

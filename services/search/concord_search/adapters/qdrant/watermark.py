@@ -1,15 +1,14 @@
-"""How far a shard has followed: a point of it without vectors, written after the changes."""
+"""How far a space's version has followed: a point without vectors, written after the changes."""
 
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from sys import intern
 from typing import Any
-from uuid import UUID
 
 from concord_search.adapters.qdrant.keys import SpaceKey
+from concord_search.adapters.qdrant.payload import MARK, Payload
 from concord_search.domain.instants import Micros
 from concord_search.ports.index import Batch
-
-WATERMARK = UUID(int=0)
-"""The point that holds the shard's watermark; the only one that is no row."""
 
 KEPT_PARKED = 1_000
 """Parked changes that are stored by name and tried again; further ones are only counted."""
@@ -19,23 +18,31 @@ KEPT_PARKED = 1_000
 class Watermark:
     """The payload of the point.
 
-    `parked`: number, item and reason of each change. `traces`: points were deleted whose bytes the
-    engine's files may still hold.
+    `parked`: number, item and reason of each change. `memories`: how many the index holds, without
+    the forgotten.
     """
 
     epoch: str = ""
     applied: int = 0
     latest: Micros = 0
-    parked: list[list[Any]] = field(default_factory=list)
+    memories: int = 0
+    parked: Sequence[Sequence[Any]] = ()
     parked_count: int = 0
-    unconfirmed: list[str] = field(default_factory=list)
-    traces: bool = False
+    unconfirmed: Sequence[str] = ()
 
-    def payload(self) -> dict[str, Any]:
-        """The point's payload; its lists are the watermark's own, which nobody changes."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+    @classmethod
+    def of(cls, found: Payload) -> "Watermark":
+        """The watermark in a payload; with many spaces, what is equal in all is in memory once."""
+        values: Payload = {each.name: found[each.name] or each.default for each in fields(cls)}
+        return cls(**values | {"epoch": intern(values["epoch"])})
 
-    def after(self, batch: Batch, key: SpaceKey) -> "Watermark":
+    def payload(self) -> Payload:
+        """The point's payload."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        lists = {name: list(values[name]) for name in ("parked", "unconfirmed")}
+        return values | lists | {MARK: 1}
+
+    def after(self, batch: Batch, key: SpaceKey, memories: int) -> "Watermark":
         """The watermark once a batch is written."""
         known = {seq for seq, _, _ in self.parked}
         new = [
@@ -50,7 +57,8 @@ class Watermark:
             self,
             applied=max(self.applied, batch.applied_seq),
             latest=max(self.latest, batch.latest),
+            memories=memories,
             parked=(left + new)[:KEPT_PARKED],
             parked_count=self.parked_count + len(new) - settled,
-            unconfirmed=list(dict.fromkeys((*self.unconfirmed, *to_confirm))),
+            unconfirmed=tuple(dict.fromkeys((*self.unconfirmed, *to_confirm))),
         )

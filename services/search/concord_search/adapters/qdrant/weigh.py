@@ -46,8 +46,8 @@ class WeighedQuery(CandidateQuery):
         queries, scales = zip(*asked, strict=True)
         now, best = self._question.scope.now, float(found.fusion.max())
         formula = integrative(scales, best, weight, now, self._key)
-        scored = self._shard.weigh(Weighing(queries, formula, self._question.limit))
-        rows = np.array(scored.points, dtype=np.int64)
+        scored = self._tenant.weigh(Weighing(queries, formula, self._question.limit))
+        rows = scored.points
         constitutive = np.concatenate([branch.by_filter[1] for branch in branches])
         factor = np.where((rows[:, np.newaxis] == constitutive).any(axis=1), weight, 1.0)
         with self._lock:

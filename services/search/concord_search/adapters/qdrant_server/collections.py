@@ -1,18 +1,18 @@
 """The collections of an index: their layout, names and aliases, and their removal.
 
-A collection per shard, named PREFIX-PART-vLAYOUT-X. Searches use the alias PREFIX-PART-vLAYOUT,
-which leads to the current one. PART comes from the space's key, so that two installations can share
-a server without collisions, and the server learns no space's name.
+A collection per shard, named PREFIX-PARTITION-vLAYOUT-X. Searches use the alias without -X, which
+leads to the current one. PARTITION is drawn, as is its directory's name, so that two installations
+can share a server without collisions.
 """
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from qdrant_client import grpc as wire
 
 from concord_search.adapters.qdrant import payload
-from concord_search.adapters.qdrant.keys import read_key
 from concord_search.adapters.qdrant.parts import SERVER
 from concord_search.adapters.qdrant.shard import DENSE, LAYOUT, WORDS, Shards
 from concord_search.adapters.qdrant_server.connection import Connection
@@ -22,7 +22,7 @@ from concord_search.domain.errors import IndexUnavailable
 
 
 class ServerShards(Shards[ServerShard]):
-    """The shards of all parts, each a collection."""
+    """The shards of all partitions, each a collection."""
 
     engine = SERVER
 
@@ -40,30 +40,28 @@ class ServerShards(Shards[ServerShard]):
         )
         return {each.alias_name: each.collection_name for each in reply.aliases}
 
-    def create(self, part: Path, dimension: int) -> ServerShard:
-        name = f"{self._alias(part)}-{secrets.token_hex(4)}"
+    def create(self, partition: Path, dimension: int) -> ServerShard:
+        name = f"{self._alias(partition)}-{secrets.token_hex(4)}"
         self._connection.reply(
             self._connection.collections.Create, _creation(name, dimension, self._settings)
         )
-        for field in (payload.FACETS, *payload.RANGES, *payload.WEIGHED):
-            self._connection.reply(
-                self._connection.points.CreateFieldIndex, _field_index(name, field)
-            )
+        for index in _field_indexes(name):
+            self._connection.reply(self._connection.points.CreateFieldIndex, index)
         return self._shard(name)
 
-    def _alias(self, part: Path) -> str:
-        return f"{self._stem(part)}-v{LAYOUT}"
+    def _alias(self, partition: Path) -> str:
+        return f"{self._stem(partition)}-v{LAYOUT}"
 
-    def _stem(self, part: Path) -> str:
-        return f"{self._settings.prefix}-{read_key(part / 'key').digest('collection'):016x}"
+    def _stem(self, partition: Path) -> str:
+        return f"{self._settings.prefix}-{partition.name}"
 
     def _shard(self, collection: str) -> ServerShard:
         replicated = self._settings.replicas > 1
         return ServerShard(self._connection, collection, replicated=replicated)
 
-    def make_current(self, part: Path, shard: ServerShard) -> None:
-        """Makes the part's alias lead to a collection, in one atomic step."""
-        alias = self._alias(part)
+    def make_current(self, partition: Path, shard: ServerShard) -> None:
+        """Makes the partition's alias lead to a collection, in one atomic step."""
+        alias = self._alias(partition)
         actions = []
         if alias in self._aliases():
             deletion = wire.DeleteAlias(alias_name=alias)
@@ -101,11 +99,14 @@ class ServerShards(Shards[ServerShard]):
     def remove(self, shard: ServerShard) -> None:
         self._delete(shard.collection)
 
-    def discard(self, part: Path) -> None:
-        """Removes a part's collections, of all versions of the layout."""
-        if (part / "key").exists():
-            for name in self._named(self._stem(part)):
-                self._delete(name)
+    def discard(self, partition: Path, name: str) -> None:
+        """Removes a partition's collections, of all versions of the layout.
+
+        Older layouts made their names otherwise.
+        """
+        named = [self._named(stem) for stem in (self._stem(partition), name) if stem]
+        for collection in {*chain(*named)}:
+            self._delete(collection)
 
 
 def _creation(name: str, dimension: int, settings: QdrantConfig) -> wire.CreateCollection:
@@ -142,13 +143,23 @@ def _quantisation(settings: QdrantConfig) -> wire.QuantizationConfig | None:
     return None
 
 
-def _field_index(collection: str, field: str) -> wire.CreateFieldIndexCollection:
-    facets = field == payload.FACETS
-    params = wire.IntegerIndexParams(lookup=facets, range=not facets)
+def _field_indexes(collection: str) -> Iterator[wire.CreateFieldIndexCollection]:
+    words = wire.PayloadIndexParams(keyword_index_params=wire.KeywordIndexParams(is_tenant=True))
+    yield _field_index(collection, payload.TENANT, wire.FieldType.FieldTypeKeyword, words)
+    for field in (*payload.LOOKUPS, *payload.RANGES, *payload.WEIGHED):
+        is_lookup = field in payload.LOOKUPS
+        numbers = wire.IntegerIndexParams(lookup=is_lookup, range=not is_lookup)
+        params = wire.PayloadIndexParams(integer_index_params=numbers)
+        yield _field_index(collection, field, wire.FieldType.FieldTypeInteger, params)
+
+
+def _field_index(
+    collection: str, field: str, kind: "wire.FieldType.ValueType", params: wire.PayloadIndexParams
+) -> wire.CreateFieldIndexCollection:
     return wire.CreateFieldIndexCollection(
         collection_name=collection,
         wait=False,  # the server applies changes in order, so the first points wait for it
         field_name=field,
-        field_type=wire.FieldType.FieldTypeInteger,
-        field_index_params=wire.PayloadIndexParams(integer_index_params=params),
+        field_type=kind,
+        field_index_params=params,
     )

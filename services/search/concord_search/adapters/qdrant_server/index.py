@@ -15,16 +15,27 @@ from concord_search.ports.index import OnPart
 READERS = 16
 """Concurrent searches, whose threads wait for the server."""
 
+PARTITIONS = 8
+"""Collections of one model; a server is made for some hundreds at most."""
+
 
 class ServerIndex(QdrantIndex[ServerShard]):
     """The index in collections of a server; its own files are below `root`."""
 
     def __init__(
-        self, root: Path, models: Sequence[EmbeddingModel], settings: QdrantConfig
+        self,
+        root: Path,
+        models: Sequence[EmbeddingModel],
+        settings: QdrantConfig,
+        *,
+        partitions: int = PARTITIONS,
+        **cache: int,
     ) -> None:
         self._connection = Connection(settings)
         shards = ServerShards(self._connection)
-        super().__init__(root, models, shards, Bm25(), readers=READERS)
+        super().__init__(
+            root, models, shards, Bm25(), readers=READERS, partitions=partitions, **cache
+        )
 
     async def open(self, on_part: OnPart = lambda _ready, _all: None) -> None:
         await self._connection.open()

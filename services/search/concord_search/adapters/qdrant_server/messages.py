@@ -1,9 +1,8 @@
 """Points, filters and queries in the messages of Qdrant's gRPC contract."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 from qdrant_client import grpc as wire
@@ -15,6 +14,7 @@ from concord_search.adapters.qdrant.filters import (
     Filter,
     HasId,
     MatchAny,
+    MatchWord,
     PointId,
     Range,
 )
@@ -30,14 +30,14 @@ from concord_search.adapters.qdrant.shard import (
 )
 
 
-def point_id(point: PointId) -> wire.PointId:
-    """A point's id as a message."""
-    return wire.PointId(num=point) if isinstance(point, int) else wire.PointId(uuid=str(point))
+def point_ids(points: Iterable[PointId]) -> list[wire.PointId]:
+    """Points' ids as messages."""
+    return [wire.PointId(num=point) for point in points]
 
 
 def selector(points: Sequence[PointId]) -> wire.PointsSelector:
     """These points."""
-    return wire.PointsSelector(points=wire.PointsIdsList(ids=[point_id(each) for each in points]))
+    return wire.PointsSelector(points=wire.PointsIdsList(ids=point_ids(points)))
 
 
 def written(point: PointId, vectors: Vectors, values: Payload) -> wire.PointStruct:
@@ -48,7 +48,7 @@ def written(point: PointId, vectors: Vectors, values: Payload) -> wire.PointStru
     if WORDS in vectors:
         named[WORDS] = wire.Vector(sparse=_sparse(vectors[WORDS]))
     return wire.PointStruct(
-        id=point_id(point),
+        id=wire.PointId(num=point),
         vectors=wire.Vectors(vectors=wire.NamedVectors(vectors=named)),
         payload=payload_to_grpc(values),
     )
@@ -66,8 +66,7 @@ def read(found: wire.RetrievedPoint) -> tuple[PointId, Vectors, Payload]:
         vectors[DENSE] = list(named[DENSE].dense.data)
     if WORDS in named:
         vectors[WORDS] = named[WORDS].sparse
-    point = UUID(found.id.uuid) if found.id.HasField("uuid") else found.id.num
-    return point, vectors, {name: _plain(value) for name, value in found.payload.items()}
+    return found.id.num, vectors, {name: _plain(value) for name, value in found.payload.items()}
 
 
 def _plain(value: wire.Value) -> Any:
@@ -77,8 +76,13 @@ def _plain(value: wire.Value) -> Any:
     return getattr(value, str(kind))
 
 
-_EXACT_SCORES = wire.SearchParams(quantization=wire.QuantizationSearchParams(rescore=True))
-"""Scores are raw cosines even if vectors are quantised."""
+def _params(wanted: Nearest) -> wire.SearchParams:
+    """Scores are raw cosines even if vectors are quantised."""
+    exact = wire.QuantizationSearchParams(rescore=True)
+    if wanted.corpus is None:
+        return wire.SearchParams(quantization=exact)
+    corpus = wire.IdfParams(corpus=filter_of(wanted.corpus))
+    return wire.SearchParams(quantization=exact, idf=corpus)
 
 
 def query(collection: str, wanted: Nearest) -> wire.QueryPoints:
@@ -95,7 +99,7 @@ def query(collection: str, wanted: Nearest) -> wire.QueryPoints:
         filter=filter_of(wanted.filter),
         limit=wanted.limit,
         score_threshold=wanted.least,
-        params=_EXACT_SCORES,
+        params=_params(wanted),
         with_payload=wire.WithPayloadSelector(enable=False),
     )
 
@@ -175,7 +179,7 @@ def _constant(number: float) -> wire.Expression:
 def scored(found: Sequence[wire.ScoredPoint]) -> Scored:
     """The points and scores that a query found."""
     scores = np.array([each.score for each in found], dtype=np.float64)
-    return Scored([each.id.num for each in found], scores)
+    return Scored(np.array([each.id.num for each in found], dtype=np.int64), scores)
 
 
 def filter_of(wanted: Filter) -> wire.Filter:
@@ -192,11 +196,13 @@ def _condition(wanted: Condition) -> wire.Condition:
         case MatchAny(field, numbers):
             match_any = wire.Match(integers=wire.RepeatedIntegers(integers=numbers))
             return wire.Condition(field=wire.FieldCondition(key=field, match=match_any))
+        case MatchWord(field, word):
+            match = wire.Match(keyword=word)
+            return wire.Condition(field=wire.FieldCondition(key=field, match=match))
         case Range(field, gt, gte, lt, lte):
             within = wire.Range(gt=gt, gte=gte, lt=lt, lte=lte)
             return wire.Condition(field=wire.FieldCondition(key=field, range=within))
         case HasId(points):
-            ids = [point_id(each) for each in points]
-            return wire.Condition(has_id=wire.HasIdCondition(has_id=ids))
+            return wire.Condition(has_id=wire.HasIdCondition(has_id=point_ids(points)))
         case Filter():
             return wire.Condition(filter=filter_of(wanted))

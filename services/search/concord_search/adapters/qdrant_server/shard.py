@@ -1,11 +1,11 @@
-"""One shard: a collection of the server, named by itself until the part's alias leads to it."""
+"""One shard: a collection of the server, by its own name until an alias leads to it."""
 
 from collections.abc import Collection, Iterator, Sequence
 
 from qdrant_client import grpc as wire
 from qdrant_client.conversions.conversion import payload_to_grpc
 
-from concord_search.adapters.qdrant.filters import PointId
+from concord_search.adapters.qdrant.filters import Filter, PointId
 from concord_search.adapters.qdrant.payload import Payload
 from concord_search.adapters.qdrant.shard import Nearest, Points, Scored, Shard, Weighing
 from concord_search.adapters.qdrant_server import messages
@@ -46,6 +46,11 @@ class ServerShard(Shard):
         deletion = wire.PointsUpdateOperation.DeletePoints(points=messages.selector(points))
         self._update(wire.PointsUpdateOperation(delete_points=deletion))
 
+    def _delete_all(self, wanted: Filter) -> None:
+        chosen = wire.PointsSelector(filter=messages.filter_of(wanted))
+        deletion = wire.PointsUpdateOperation.DeletePoints(points=chosen)
+        self._update(wire.PointsUpdateOperation(delete_points=deletion))
+
     def _update(self, *operations: wire.PointsUpdateOperation) -> None:
         request = wire.UpdateBatchPoints(
             collection_name=self.name, wait=True, operations=[*self._pending, *operations]
@@ -69,7 +74,7 @@ class ServerShard(Shard):
     def _points(self, wanted: Collection[PointId], *, with_payload: bool) -> Points:
         request = wire.GetPoints(
             collection_name=self.name,
-            ids=[messages.point_id(each) for each in wanted],
+            ids=messages.point_ids(wanted),
             with_payload=wire.WithPayloadSelector(enable=with_payload),
             with_vectors=wire.WithVectorsSelector(enable=True),
             read_consistency=self._consistency,
@@ -77,13 +82,16 @@ class ServerShard(Shard):
         found = self._connection.reply(self._connection.points.Get, request).result
         return [messages.read(each) for each in found]
 
-    def count(self) -> int:
-        request = wire.CountPoints(collection_name=self.name, exact=True)
+    def count(self, wanted: Filter) -> int:
+        request = wire.CountPoints(
+            collection_name=self.name, filter=messages.filter_of(wanted), exact=True
+        )
         return int(self._connection.reply(self._connection.points.Count, request).result.count)
 
-    def _pages(self, size: int, *, with_vectors: bool) -> Iterator[Points]:
+    def _pages(self, size: int, wanted: Filter | None, *, with_vectors: bool) -> Iterator[Points]:
         request = wire.ScrollPoints(
             collection_name=self.name,
+            filter=messages.filter_of(wanted) if wanted else None,
             limit=size,
             with_payload=wire.WithPayloadSelector(enable=True),
             with_vectors=wire.WithVectorsSelector(enable=with_vectors),

@@ -7,7 +7,7 @@ replaced, in one durable step. A space that is not in it has one version, the pa
 import asyncio
 import secrets
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ from cryptography.exceptions import InvalidTag
 
 from concord_search.adapters.durable_file import read_json, replace_json
 from concord_search.adapters.qdrant.index import QdrantIndex
+from concord_search.adapters.qdrant.parts import VERSION_MARK
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
@@ -37,9 +38,6 @@ T = TypeVar("T")
 
 Roles = Mapping[Version, str]
 """The parts of one space by version."""
-
-MARK = "\n"
-"""The separator between a space's name and a version's; no space's name contains it."""
 
 
 class PartVersions:
@@ -63,7 +61,7 @@ class PartVersions:
             known = await asyncio.to_thread(read_json, self._file, _by_space, {})
             self._roles = known
             for name in await self._parts.states():
-                if name not in self._of(name.partition(MARK)[0]).values():
+                if name not in self._of(name.partition(VERSION_MARK)[0]).values():
                     await self._parts.remove(name)
 
     async def check(self) -> None:
@@ -88,10 +86,7 @@ class PartVersions:
     # Versions
 
     async def states(self, version: Version = Version.SERVING) -> Mapping[str, IndexState]:
-        found = await self._parts.states()
-        spaces = {name.partition(MARK)[0] for name in found}
-        named = {space: self._name(space, version) for space in spaces}
-        return {space: found[name] for space, name in named.items() if name in found}
+        return _States(await self._parts.states(), lambda space: self._name(space, version))
 
     async def state(self, space: str, version: Version = Version.SERVING) -> IndexState | None:
         return await self._parts.state(self._name(space, version))
@@ -119,7 +114,7 @@ class PartVersions:
 
     async def begin_next(self, space: str, model: EmbeddingModel) -> None:
         await self.remove_version(space, Version.NEXT)
-        name = f"{space}{MARK}{secrets.token_hex(4)}"
+        name = f"{space}{VERSION_MARK}{secrets.token_hex(4)}"
         await self._parts.begin(name, (await self.states())[space].epoch, model)
         await self._assign(space, lambda before: {**before, Version.NEXT: name})
 
@@ -149,6 +144,7 @@ class PartVersions:
         for version in (Version.NEXT, Version.FORMER):
             await self.remove_version(space, version)
         await self._parts.remove(self._name(space))
+        await self._parts.scrub_removed()
 
     async def apply(self, space: str, batch: Batch, version: Version = Version.SERVING) -> None:
         await self._parts.apply(self._name(space, version), batch)
@@ -206,6 +202,14 @@ class PartVersions:
     async def drop(self, space: str, ids: Collection[str]) -> None:
         await self._parts.drop(self._name(space), ids)
 
+    async def unconfirmed(self) -> Sequence[str]:
+        found = await self._parts.unconfirmed()
+        spaces = ((name, name.partition(VERSION_MARK)[0]) for name in found)
+        return [space for name, space in spaces if name == self._name(space)]
+
+    async def scrub_removed(self) -> None:
+        await self._parts.scrub_removed()
+
     async def scrub(self, space: str) -> Sequence[str]:
         async with self._removing[space]:
             ids = await self._parts.scrub(self._name(space))
@@ -224,6 +228,27 @@ class PartVersions:
 
     async def close(self) -> None:
         await self._parts.close()
+
+
+class _States(Mapping[str, IndexState]):
+    """The states of one version of each space, each made when it is asked for."""
+
+    def __init__(self, parts: Mapping[str, IndexState], name_of: Callable[[str], str]) -> None:
+        self._parts = parts
+        self._name_of = name_of
+
+    def __getitem__(self, space: str) -> IndexState:
+        return self._parts[self._name_of(space)]
+
+    def __iter__(self) -> Iterator[str]:
+        spaces = dict.fromkeys(name.partition(VERSION_MARK)[0] for name in self._parts)
+        return (space for space in spaces if self._name_of(space) in self._parts)
+
+    def __contains__(self, space: object) -> bool:
+        return self._name_of(str(space)) in self._parts
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _by_space(found: Any) -> Mapping[str, Roles]:
