@@ -112,7 +112,7 @@ class QdrantIndex(Generic[S]):
         return States(self._parts.by_name)
 
     async def state(self, space: str) -> IndexState | None:
-        part = self._parts.by_space.get(space)
+        part = self._parts.by_name.get(space)
         return None if part is None else part.state()
 
     async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
