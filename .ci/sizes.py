@@ -31,7 +31,7 @@ ROOMS = {
     "services/libs/stores": 1254,
     "services/search": 11789,
     "tests": 90800,
-    "tools": 447,
+    "tools": 280,
 }
 """The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
 RISES: list[tuple[str, int, str]] = [
@@ -264,7 +264,6 @@ RISES: list[tuple[str, int, str]] = [
     ("services/graph", 587, "changes are numbered by partition, and read by it, on both stores"),
     ("services/libs/chassis", 11, "which partition a space falls into, the same for every service"),
     ("services/libs/stores", 9, "a backup holds a few counters, in place of every space"),
-    ("tests", 541, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
     ("gateway/concord_gateway", 315, "whole spaces drawn, dashed lines, stale bases, fewer calls"),
     ("tests", 440, "the page's bench, what changes while it is open, and at an address"),
     ("tools", 3, "these three lines more"),
@@ -274,16 +273,24 @@ RISES: list[tuple[str, int, str]] = [
     ("gateway/mcp_server", 1, "whose words a result is, in the short form, too"),
     ("tests", 500, "each way to speak first, claims of the forgotten, forged imports"),
     ("tools", 25, "these lines of issues 33 and 34"),
-    ("services/search", 10, "each lower writer keeps places on the page, too (issue 34)"),
     ("services/search", 14, "each lower writer keeps places on the page, too (issue 34)"),
     ("tests", 105, "places of each writer, of corrections, and what they cost honest spaces"),
-    ("tests", 668, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
     ("services/libs/chassis", 36, "cursors of partitions, of which work ends in any order"),
     ("services/search", 370, "workers of spaces, and stores that were put back compared"),
     ("services/governance", 240, "partitions' cursors in both ledgers, and their spaces compared"),
     ("services/dissonance", 150, "how far it heard is kept: each start looked at every space"),
     ("tests", 600, "followers of partitions: replays, older stores, idle spaces, 50,000 of them"),
-    ("tests", 500, "followers of partitions: replays, older stores, idle spaces, 50,000 of them"),
+    *(
+        (room, more, "branches that were joined, each short of a few")
+        for room, more in (
+            ("deploy/embedded", 1),
+            ("protos/concord", 6),
+            ("services/graph", 50),
+            ("services/libs/chassis", 5),
+            ("services/search", 40),
+            ("tests", 530),
+        )
+    ),
     ("tests", 690, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
@@ -311,15 +318,12 @@ LINES: dict[str, int] = {
 }
 FILES = {
     "gateway/client/tests": 62,  # a module a command, or a matter of an importer
-    "services/decisions": 107,  # a page a decision
+    "services/decisions": 109,  # a page a decision
     "services/dissonance/tests": 27,  # a module a noun of dissonance's
     "services/graph/concord_graph/domain": 26,  # a module a noun of graph's domain
     "services/graph/tests": 102,  # a module a noun of graph's
     "services/search/concord_search/usecases": 29,  # a module a use case
-    "services/decisions": 106,  # a page a decision
-    "services/graph/tests": 101,  # a module a noun of graph's
-    "services/search/concord_search/usecases": 27,  # a module a use case
-    "services/search/tests": 35,  # a module a noun of search's
+    "services/search/tests": 36,  # a module a noun of search's
     "tests/bench/findings/worlds": 34,  # a collection of memories and its gold
     "tests/bench": 68,  # a module a figure that `make bench` prints
     "tests/contract/cases": 46,  # a module a noun of the contracts, and what they are made from
