@@ -66,7 +66,8 @@ class Branches:
         if vector is None:
             return []
         query = query_request(Nearest(vector, branch, LIMIT, Filter()))
-        return [self._keys[hit.id] for hit in self._shards[question.conversation].query(query)]
+        found = self._shards[question.conversation].query(query)
+        return [self._keys[hit.id] for hit in found if isinstance(hit.id, int)]
 
     def __enter__(self) -> Self:
         return self
