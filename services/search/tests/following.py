@@ -100,6 +100,7 @@ class Following:
         return await self.reached(states[-1].seq, space)
 
     async def reached(self, seq: int, space: str = SPACE) -> IndexState:
+        await self.progress.load(space)
         await until(lambda: self.progress.of(space).applied_seq >= seq)
         return (await self.lab.index.states())[space]
 

@@ -56,7 +56,7 @@ _ELSEWHERE = {
     "request": {"digest": "'elsewhere'"},
 }
 
-_OF_NO_NUMBER = {"meta", "space", "access_space", "access_key", "access_sign_in"}
+_OF_NO_NUMBER = {"meta", "space", "feed_partition", "access_space", "access_key", "access_sign_in"}
 """The ledger's tables in which spaces stand by name or not at all."""
 
 # There everything supersedes everything too, with consent.

@@ -29,9 +29,9 @@ _WORDS_ORIGIN = """
 ALTER TABLE memory ADD COLUMN words_origin INTEGER NOT NULL DEFAULT 0;
 """
 """Whose words a memory's are, beside who wrote it first (W8)."""
-_TO_CLAIM = "ALTER TABLE edge ADD COLUMN claimed INTEGER NOT NULL DEFAULT 0;"
+_TO_CLAIM = "ALTER TABLE edge ADD COLUMN claimed INTEGER NOT NULL DEFAULT 0;\n"
 """What was written before the guard of W9 acts as it did."""
-_TO_NUMBER = "ALTER TABLE space ADD COLUMN partition INTEGER NOT NULL DEFAULT -1;"
+_TO_NUMBER = "ALTER TABLE space ADD COLUMN partition INTEGER NOT NULL DEFAULT -1;\n"
 """`feed.prepare` numbers what was written before there were partitions (S10)."""
 _TO_38 = _WORDS_ORIGIN + _TO_CLAIM
 
