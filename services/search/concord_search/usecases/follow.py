@@ -95,6 +95,7 @@ class Follow:
         await index.open(progress.on_part)
         progress.index_lost = ""
         states = await index.states()
+        progress.begin_anew(states)
         for space, state in states.items():
             if state.parked_count:
                 progress.reached(space, state)

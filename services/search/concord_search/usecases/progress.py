@@ -2,7 +2,7 @@
 
 import asyncio
 import heapq
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass, field
 
 from concord_chassis.call import deadline
@@ -98,6 +98,12 @@ class Progress:
         for _, _, waiter in known.waiting:
             if not waiter.done():
                 waiter.set_exception(FreshnessTokenInvalid("the store was restored meanwhile"))
+
+    def begin_anew(self, there: Container[str]) -> None:
+        """Notes that the spaces that are not `there` are followed from their beginning again."""
+        for space, known in self._spaces.items():
+            if space not in there:
+                known.applied_seq = 0
 
     def demand_following(self, unknown: str) -> None:
         """Raises `GraphUnavailable`, or the index's error, unless the feed is followed.
