@@ -50,7 +50,8 @@ TYPED = [
 @pytest.fixture(scope="module")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
     """A running system, as `make run` starts it."""
-    with spawned(tmp_path_factory.mktemp("readme")) as running:
+    # in a folder of its own, as `run` keeps the principals' keys beside the data
+    with spawned(tmp_path_factory.mktemp("readme") / "data") as running:
         yield running
 
 
