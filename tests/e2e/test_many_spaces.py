@@ -223,14 +223,14 @@ async def _status(system: TwoServers) -> search_pb2.GetIndexStatusResponse:
     return await system.index().GetIndexStatus(search_pb2.GetIndexStatusRequest())
 
 
-async def test_tasks_and_feeds_are_as_many_for_60_spaces_as_for_3(
+async def test_tasks_and_feeds_are_as_many_for_300_spaces_as_for_3(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S10 W7 Must hold: of a space that rests no follower keeps a task or an open feed."""
     with streams(monkeypatch) as open_:
         async with run(tmp_path, WordEmbedder()) as system:
             counted = []
-            for count in (3, 60):
+            for count in (3, 300):
                 for number in range(count):
                     memory = type_pb2.Memory(id=f"of-{count}", content="A harbour.")
                     await system.add(memory, space=f"space-{number}")
