@@ -20,13 +20,16 @@ from concord_client.credentials import Target
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import clean_environ, spawned
 from page_views import InSpace, SignIn, System
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from running_system import fresh_spaces
 from two_signers import begun, environ_of
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 OPTIONS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 """As Debian's runs without a screen: as root, and drawing by software."""
+
+# What others do appears within four seconds, when the machine is free.
+expect.set_options(timeout=15_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

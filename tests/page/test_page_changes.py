@@ -28,12 +28,28 @@ def test_a_proposal_whose_base_changed_is_asked_again(
     concord.done("update", "kiosk", "--content", "The kiosk opens at eight.")
 
     stale = page.get_by_role("alert", name="A stale base")
-    expect(stale).to_contain_text("has changed since it was proposed")
+    expect(stale).to_contain_text("has changed since it was proposed", timeout=PATIENCE)
     expect(stale.locator("del")).to_have_text("seven.")
     expect(stale.locator("ins")).to_have_text("eight.")
     stale.get_by_role("button", name="Ask again").click()
     expect(page.locator(".meta").first).to_contain_text("revision 2")
     expect(stale).to_have_count(0)
+
+
+def test_a_change_waits_while_somebody_types(
+    sign_in: SignIn, running: System, concord: CommandLine
+) -> None:
+    """W5: a field that is being filled in is not drawn anew; what changed is shown afterwards."""
+    page = view(sign_in(), running, "memories")
+    page.locator("main input[type=search]").focus()
+    with page.expect_response(lambda reply: reply.url.endswith(BRIEFING), timeout=PATIENCE):
+        concord.done("add", "The ferry is late.", "--id", "ferry")
+    with page.expect_response(lambda reply: reply.url.endswith(BRIEFING), timeout=PATIENCE):
+        expect(page.get_by_text("The ferry is late.")).to_have_count(0)
+
+    page.evaluate("document.activeElement.blur()")
+
+    page.get_by_text("The ferry is late.").first.wait_for(timeout=PATIENCE)
 
 
 def test_a_notice_is_shown_where_somebody_wants_it(sign_in: SignIn, concord: CommandLine) -> None:

@@ -137,11 +137,16 @@ async function enter(by) {
   try {
     const reply = await signIn(by);
     signInRefusal = reply.ok ? null : await refusalOf(reply);
-    if (reply.ok) await recognise();
+    if (reply.ok) await begin();
   } catch (error) {
     signInRefusal = error;
   }
   await show();
+}
+
+async function begin() {
+  await recognise();
+  await look();
 }
 
 async function leave() {
@@ -206,8 +211,10 @@ whenEnded(() => {
   signInForm();
   announce("The session has ended.");
 });
-follow(() => {
-  if (!document.querySelector("dialog[open], main :is(input, textarea, select):focus")) reload();
+const look = follow(() => {
+  const isFree = !document.querySelector("dialog[open], main :is(input, textarea, select):focus");
+  if (isFree) reload();
+  return isFree;
 });
 addEventListener("hashchange", show);
 keepTheme(localStorage.getItem("concord-theme") ?? "");
@@ -215,6 +222,6 @@ keepTheme(localStorage.getItem("concord-theme") ?? "");
 const code = codeOfAddress();
 if (code) await enter({ code });
 else {
-  if (secret()) await recognise().catch((error) => (signInRefusal = error));
+  if (secret()) await begin().catch((error) => (signInRefusal = error));
   await show();
 }

@@ -16,8 +16,20 @@ export class Refused extends Error {
   }
 }
 
+let unanswered = false;
+
 /** The gateway did not answer at all. */
-export const silent = () => new Refused({ code: "unavailable", message: "The gateway does not answer. What is shown may be old." }, 0);
+export function silent() {
+  unanswered = true;
+  return new Refused({ code: "unavailable", message: "The gateway does not answer. What is shown may be old." }, 0);
+}
+
+/** @returns {boolean} whether any call went unanswered since this was last asked */
+export function wentUnanswered() {
+  const was = unanswered;
+  unanswered = false;
+  return was;
+}
 
 let onEnded = () => {};
 /** @param {() => void} then what happens when the session has ended */

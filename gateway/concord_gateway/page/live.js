@@ -1,7 +1,7 @@
 /** What others do appears without reloading; what waits is counted in the page's title. */
 
 import { mayCall } from "./access.js";
-import { call } from "./calls.js";
+import { call, wentUnanswered } from "./calls.js";
 import { secret } from "./session.js";
 
 /** Seconds between two looks: while somebody uses the page, once nobody has for a while, and while it
@@ -12,6 +12,8 @@ const NOTICE = "concord-notice";
 
 let last = "";
 let reachable = true;
+/** Whether a view may show that nothing answered. */
+let missed = false;
 let waiting = 0;
 let used = Date.now();
 let looked = 0;
@@ -19,15 +21,18 @@ let looked = 0;
 export const waits = () => waiting;
 
 /** Asks now and then whether something changed, and after a lost connection, whether it is back.
- * @param {() => void} changed what to do then */
+ * @param {() => boolean} changed shows it; false if that has to wait
+ * @returns {() => Promise<void>} asks at once: before a view reads, lest a change between the two be missed */
 export function follow(changed) {
   const look = async () => {
     if (!secret() || (document.hidden && !noticesAreOn())) return;
     looked = Date.now();
-    const [was, state] = [reachable, await stateNow().catch(() => null)]; // the view that is shown says what is wrong
+    missed = wentUnanswered() || missed || !reachable;
+    const state = await stateNow().catch(() => null); // the view that is shown says what is wrong
     reachable = state !== null;
-    if (!document.hidden && reachable && ((last && state !== last) || !was)) changed();
-    last = state ?? last;
+    if (state === null || document.hidden) return;
+    if (((last && state !== last) || missed) && !changed()) return;
+    [last, missed] = [state, false];
   };
   const lookNow = () => Date.now() - looked > 1000 * EVERY.used && look();
   setInterval(() => Date.now() - looked >= 1000 * pause() && look(), 1000);
@@ -37,6 +42,7 @@ export function follow(changed) {
       used = Date.now();
       lookNow();
     }, { passive: true });
+  return look;
 }
 
 function pause() {

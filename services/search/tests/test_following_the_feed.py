@@ -1,9 +1,10 @@
 """The follower: order, resumption, lost connections, poison, and slow or broken embedders."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
+from concord_chassis.channel.cursors import START, Cursor
 from concord_search.domain.changes import ChangeKind
 from concord_search.domain.errors import (
     EmbeddingRefused,
@@ -20,6 +21,7 @@ from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.slices import SLICE
 from concord_testing.polling import SECONDS, until
 from following import Following, numbered, refuses
+from scripted_graph import PARTITIONS
 from search_lab import SPACE, plain_state
 
 
@@ -269,10 +271,14 @@ async def test_a_restored_store_is_followed_from_its_beginning(at_work: Followin
         await at_work.progress.wait(SPACE, Demand(SPACE, "epoch-1", 5), 0.01)
 
 
-async def test_a_space_that_left_the_store_leaves_the_index(at_work: Following) -> None:
-    """S10 no orphan in the index."""
+@pytest.mark.parametrize("kept", [{}, dict.fromkeys(range(PARTITIONS), START)])
+async def test_a_space_that_left_the_store_leaves_the_index(
+    at_work: Following, kept: Mapping[int, Cursor]
+) -> None:
+    """S10 no orphan in the index, also if the process ended before its cursors moved."""
     await at_work.write(plain_state("a", 1), space="other")
     await at_work.stop()
+    await at_work.lab.index.keep_cursors(kept)
     at_work.graph.log.pop("other")
     at_work.graph.epoch = "epoch-2"
     at_work.follow()

@@ -137,7 +137,8 @@ class Follow:
         start, given = dict[int, Cursor](), dict[str, int]()
         for each, head in enumerate(store.heads):
             lacks = each in store.lacking
-            if not lacks and (each in known or not named[each]):
+            # At its start a cursor names no change that graph could lack.
+            if not lacks and (known.get(each, START).number or not named[each]):
                 start[each] = done.get(each, START)
                 continue
             if lacks:
