@@ -68,16 +68,16 @@ class Ranking:
     def breakdown(self, row: int) -> Breakdown:
         """Explains one candidate by its row in `found`."""
         columns = self._scores[:, row].tolist(), self._weights[:, row].tolist()
-        scored = list(zip(self.scores, *columns, strict=True))
-        present = [each for each in scored if each[2] > 0 and not isnan(each[1])]
+        present, dropped = list[tuple[str, float, float]](), list[tuple[str, str]]()
+        for each in zip(self.scores, *columns, strict=True):
+            name, score, weight = each
+            if isnan(score) or weight == 0:
+                dropped.append((name, NO_DATA[name] if isnan(score) else "its weight is 0"))
+            else:
+                present.append(each)
         total = sum(weight for _, _, weight in present)
         parts = tuple(SignalPart(name, score, weight / total) for name, score, weight in present)
-        dropped = tuple(
-            (name, NO_DATA[name] if isnan(score) else "its weight is 0")
-            for name, score, weight in scored
-            if isnan(score) or weight == 0
-        )
-        return Breakdown(float(self.composite[row]), parts, dropped)
+        return Breakdown(float(self.composite[row]), parts, tuple(dropped))
 
 
 def bounded(scores: Mapping[str, Floats], weights: Floats, plain: Bools) -> Floats:

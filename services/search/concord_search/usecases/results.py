@@ -2,8 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
+from math import isnan
 
 from concord_search.domain import explanation
 from concord_search.domain.certainty import Certainty, certainties
@@ -92,7 +91,7 @@ def _best_in_force(ranked: Ranked, results: Mapping[int, Result]) -> Result | No
 
 def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Result:
     found, question = ranked.ranking.found, ranked.question
-    breakdown, talk = ranked.ranking.breakdown(row), found.talk
+    breakdown, talk, cosine = ranked.ranking.breakdown(row), found.talk, float(found.cosine[row])
     stated = matched(memory.state.facts, question.concepts)
     sure = _capped(sure, ranked, row)
     in_force = memory.state.current_at(question.scope.valid) or _held_then(ranked, row)
@@ -109,7 +108,7 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
     )
     return Result(
         memory=memory,
-        cosine=max(-1.0, min(1.0, float(np.nan_to_num(found.cosine[row])))),
+        cosine=0.0 if isnan(cosine) else max(-1.0, min(1.0, cosine)),
         fusion=float(found.fusion[row]),
         breakdown=breakdown,
         reasons=tuple(explanation.reason(part, context) for part in breakdown.parts),

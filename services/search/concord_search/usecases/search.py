@@ -323,22 +323,24 @@ class Search:
         if query.session_id and not query.peek:
             sure = certainties(ranking or self.rank(question, found).ranking, rows)
             unsure = {ids[row] for row in rows if sure[row].band is not Band.HIGH}
-        items = await asyncio.gather(
-            self._context.graph.current(
+        graph, is_edge = (
+            self._context.graph,
+            dict(zip(rows, found.is_edge[rows].tolist(), strict=True)),
+        )
+        of_memories = iter(
+            await graph.current(
                 space,
-                [ids[row] for row in rows if not found.is_edge[row]],
+                [ids[row] for row in rows if not is_edge[row]],
                 count_as_read=not query.peek,
                 session_id=query.session_id,
                 unsure=unsure,
                 as_of=query.as_of,
-            ),
-            self._context.graph.edges(
-                space, [ids[row] for row in rows if found.is_edge[row]], query.as_of
-            ),
+            )
         )
-        of_memories, of_edges = map(iter, items)
+        edges = [ids[row] for row in rows if is_edge[row]]
+        of_edges = iter(await graph.edges(space, edges, query.as_of))
         scope = question.scope if question.only is None else None
-        read = ((row, next(of_edges if found.is_edge[row] else of_memories)) for row in rows)
+        read = ((row, next(of_edges if is_edge[row] else of_memories)) for row in rows)
         return [
             (row, item)
             for row, item in read
