@@ -508,7 +508,8 @@ async def replays(it: Attack) -> None:
         await quiet(method(request))
         again = type(request)()
         again.CopyFrom(request)
-        again.request_id = request_id()
+        if "request_id" in again.DESCRIPTOR.fields_by_name:
+            again.request_id = request_id()
         if not isinstance(request, proposal_pb2.CreateProposalRequest) and not isinstance(
             request, proposal_pb2.ReviseProposalRequest
         ):
