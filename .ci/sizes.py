@@ -292,12 +292,24 @@ RISES: list[tuple[str, int, str]] = [
         )
     ),
     ("tests", 690, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
+    *(
+        (room, more, "several keys of a slot: they come, sign, retire, move and are restored")
+        for room, more in (
+            ("gateway/client", 190),
+            ("gateway/concord_gateway", 70),
+            ("protos/concord", 18),
+            ("services/governance", 10),
+            ("services/graph", 40),
+            ("services/libs/attestation", 265),
+            ("tests", 760),
+        )
+    ),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
 """Lines that a room may be below its ceiling before the ceiling falls."""
 LINES: dict[str, int] = {
-    "gateway/client/tests/test_cli_governance.py": 450,
+    "gateway/client/tests/test_cli_governance.py": 480,
     "gateway/client/tests/test_import_chat.py": 500,
     "gateway/tests/gateway_echo.py": 450,
     "gateway/tests/test_gateway_http_unary.py": 500,
@@ -324,6 +336,7 @@ FILES = {
     "services/graph/tests": 102,  # a module a noun of graph's
     "services/search/concord_search/usecases": 29,  # a module a use case
     "services/search/tests": 36,  # a module a noun of search's
+    "tests/adversary": 26,  # a module a kind of attack
     "tests/bench/findings/worlds": 34,  # a collection of memories and its gold
     "tests/bench": 68,  # a module a figure that `make bench` prints
     "tests/contract/cases": 46,  # a module a noun of the contracts, and what they are made from
