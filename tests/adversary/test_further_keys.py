@@ -177,6 +177,12 @@ async def test_a_retired_key_is_closed_and_not_its_slot(tmp_path: Path) -> None:
         await party.approve(proposal, AGENT)
         for answered in (party.approve(proposal, HUMAN), party.reject(proposal, HUMAN)):
             assert reason_of(await refused(answered)) == ("CONSENT_INVALID", "retired_key")
+
+        async def move() -> None:
+            async with moved(tmp_path, party, scene.clock):
+                pass
+
+        assert reason_of(await refused(move())) == ("RESTORE_INVALID", "keys")
         off = await party.propose(to_change_keys("RETIRE", second, first, space=party.space))
         await party.approve(off, AGENT)
         failure = await refused(party.approve(off, HUMAN))

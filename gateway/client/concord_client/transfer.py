@@ -108,7 +108,9 @@ def agreed_in(lines: Iterable[bytes]) -> tuple[str, Mapping[str, bytes | Sequenc
             said = record.get("properties")
             if isinstance(said, dict) and record.get("relation") == PRINCIPAL_RELATION:
                 named = [said, *said.get("further_keys", [])]
-                keys[str(said.get("slot", ""))] = [_key(str(each.get("key", ""))) for each in named]
+                keys[str(said.get("slot", ""))] = [
+                    _key(str(dict(each).get("key", ""))) for each in named
+                ]
     digest = constitutive_digest(agreed.items())
     if all(len(named) == 1 for named in keys.values()):
         return digest, {slot: named[0] for slot, named in keys.items()}

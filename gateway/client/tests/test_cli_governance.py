@@ -373,8 +373,9 @@ def test_a_further_key_is_added_and_taken_back(
 ) -> None:
     """V5 W5 Each key signs by itself, the list says whose device it is on, and the one that is
     retired speaks for nobody."""
-    folder = home / "config" / "concord"
-    further, first = tmp_path / "laptop.key", str(folder / "agent.key")
+    further, text = tmp_path / "laptop.key", _agents_key(concord)
+    files = map(keyfiles.read, (home / "config" / "concord").glob("agent*.key"))
+    first = next(str(file.path) for file in files if keyfiles.encoded(file.public_key) == text)
     added = concord(
         *("principal", "add", "--slot", "agent", "--label", "laptop"),
         *("--out", str(further), "--json"),
@@ -386,6 +387,7 @@ def test_a_further_key_is_added_and_taken_back(
     assert "'laptop'" in shown
     for target, file in (("sun", str(further)), ("wind", first)):
         one = proposal(concord, "propose", "set", "helper", "LIKES", target)
+        concord.done("review", str(one.number), "--as", "agent")
         concord.done("approve", str(one.number), "--as", "agent", "--key", file)
     unnamed = concord("principal", "rotate", "--slot", "agent", "--out", str(tmp_path / "x.key"))
     assert unnamed.exit_code == 1
@@ -398,7 +400,7 @@ def test_a_further_key_is_added_and_taken_back(
     assert refused.exit_code == 1
     assert "does not hold a key that speaks for AGENT" in refused.stderr
     assert approved(concord, other.number, "agent").status == STATUS.PROPOSAL_STATUS_EXECUTED
-    alone = concord("principal", "retire", "--slot", "agent", _agents_key(concord))
+    alone = concord("principal", "retire", "--slot", "agent", text)
     assert alone.exit_code == 1
     assert "does not hold a key" in alone.stderr
 
