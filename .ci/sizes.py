@@ -15,23 +15,23 @@ ROOT = Path(__file__).parents[1]
 MOST_LINES, MOST_FILES = 400, 25
 GENERATED = "protos/gen/"
 ROOMS = {
-    "deploy/embedded": 2504,
+    "deploy/embedded": 2505,
     "deploy/neo4j": 304,
-    "gateway/client": 22979,
-    "gateway/concord_gateway": 3451,
+    "gateway/client": 22982,
+    "gateway/concord_gateway": 3457,
     "gateway/mcp_server": 3039,
-    "protos/concord": 7897,
-    "services/dissonance": 11454,
+    "protos/concord": 7904,
+    "services/dissonance": 11457,
     "services/governance": 8850,
-    "services/graph": 24966,
+    "services/graph": 24970,
     "services/libs/attestation": 1828,
-    "services/libs/chassis": 4416,
+    "services/libs/chassis": 4419,
     "services/libs/concepts": 665,
-    "services/libs/models": 854,
+    "services/libs/models": 856,
     "services/libs/stores": 1254,
-    "services/search": 11789,
+    "services/search": 11793,
     "tests": 90800,
-    "tools": 280,
+    "tools": 283,
 }
 """The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
 RISES: list[tuple[str, int, str]] = [
@@ -40,7 +40,6 @@ RISES: list[tuple[str, int, str]] = [
     ("services/libs/chassis", 27, "one translation of refusals, in place of four tables"),
     ("services/governance", 20, "a revision of another version is refused by name"),
     ("services/libs/stores", 5, "a store of another schema is refused with what to run"),
-    ("services/graph", 4, "what an export has of sessions: it was a decision page"),
     ("tests", 107, "pages list all that there is, and their links lead somewhere"),
     ("tests", 100, "only tests sign grants, and a deletion for both: it was in the client"),
     *((room, 2, "an import more, since the chassis has rooms") for room in ROOMS),
@@ -57,9 +56,6 @@ RISES: list[tuple[str, int, str]] = [
     ("services/graph", 175, "reading and restoring its store for a backup: it was in deploy"),
     ("services/governance", 190, "reading and restoring its ledger for a backup: it was in deploy"),
     ("services/libs/stores", 26, "a database's nodes by label, for both services' backups"),
-    ("services/dissonance", 3, "its errors of the start have one name: deploy knew each"),
-    ("services/search", 4, "its errors of the start have one name: deploy knew each"),
-    ("gateway/client", 3, "two steps of a review are functions: they were methods"),
     ("gateway/client", 158, "commands import messages when they run: help starts at once"),
     ("services/graph", 710, "how items stand is decided and kept at the write: reads did it"),
     ("services/libs/stores", 8, "a database of the schema before is converted"),
@@ -68,7 +64,6 @@ RISES: list[tuple[str, int, str]] = [
     ("services/libs/chassis", 90, "graph's feed and a service's start are here: four had them"),
     ("gateway/concord_gateway", 12, "a streaming reply is a method of its own again, and prompt"),
     ("services/graph", 18, "of two that convert, the one overtaken waits"),
-    ("deploy/embedded", 1, "a secret is written where its folder is, and makes none"),
     ("tests", 215, "what a last reading missed: reviews, isolation, refusals, backups"),
     ("services/libs/reading", 2125, "reads sentences (issue 32), where judges had words"),
     ("tests", 180, "that the parser is the one expected, and what it reads: issue 32"),
@@ -81,10 +76,8 @@ RISES: list[tuple[str, int, str]] = [
     ("gateway/client", 42, "what nobody opened is left out of an approval of many"),
     ("tests", 20, "what was opened here, and what was revised since"),
     ("gateway/client", 9, "a briefing says where the rest of it stands"),
-    ("protos/concord", 1, "what a briefing shows of each kind"),
     ("tests", 51, "a briefing counts what it does not show"),
     ("gateway/client", 6, "a clash in words alone is said as one that may be"),
-    ("protos/concord", 3, "a clash says whether a judge went by words alone"),
     ("tests", 26, "a clash in words is no flag"),
     ("services/dissonance", 1053, "facts that texts state, by reading and by a model"),
     ("protos/concord", 110, "ExtractFacts, with its candidates, outcomes and counts"),
@@ -167,7 +160,6 @@ RISES: list[tuple[str, int, str]] = [
         98,
         "how foreign text is quoted: rooms had it of their own, or not",
     ),
-    ("services/libs/models", 2, "what models are asked hides no character"),
     ("gateway/mcp_server", 18, "tools' answers and notes hide no character, and quote"),
     ("services/search", 40, "provenance quotes what callers claim, and trust is the server's"),
     ("tests", 340, "a walk over all texts for models with hostile fields (issue 34)"),
@@ -183,12 +175,10 @@ RISES: list[tuple[str, int, str]] = [
     ("protos/concord", 230, "ErasureService, and erased words of proposals"),
     ("gateway/client", 475, "`concord erase --subject`, its pages, and receipts verified"),
     ("services/governance", 88, "proposals' words are erased, and erasures entered in the log"),
-    ("gateway/concord_gateway", 2, "one service more"),
     ("services/graph", 1740, "the guard of higher principals' items, and claims (issue 34)"),
     ("protos/concord", 400, "ClaimService, and what each write's reply says of claims"),
     ("gateway/client", 520, "`concord claims` and `claim`, their verbs, and marks of claims"),
     ("gateway/mcp_server", 15, "tools say what a write only claims, and whom to ask"),
-    ("gateway/concord_gateway", 3, "a contract more"),
     ("services/search", 45, "a memory that claims another's place stands beside it, and says so"),
     ("tests", 1780, "every write RPC against a person's items; claims, their states and doors"),
     ("deploy/embedded", 20, "the times of backups are kept, for receipts of erasures"),
@@ -215,7 +205,6 @@ RISES: list[tuple[str, int, str]] = [
     ("services/graph", 1120, "undoing by selection: the look, what is left and why, the parts"),
     ("protos/concord", 175, "UndoService, and who first wrote a memory"),
     ("gateway/client", 210, "`concord undo --principal`, its pages, and lists by principal"),
-    ("gateway/concord_gateway", 1, "one service more"),
     ("tests", 880, "undo by selection, who may, over a kill -9, and by the command line"),
     ("gateway/mcp_server", 33, "searching finds edges and names the times of a query: issue 33"),
     ("tests", 25, "what the tool for searching takes and hands on: issue 33"),
@@ -232,7 +221,6 @@ RISES: list[tuple[str, int, str]] = [
     ),
     ("protos/concord", 60, "codes and sessions of AccessService"),
     ("services/governance", 250, "codes and sessions in both ledgers"),
-    ("services/libs/chassis", 3, "a gateway's token says for governance which key was shown"),
     ("tests", 980, "sign-ins before two gateways, streams over HTTP"),
     ("deploy/embedded", 16, "the link to the page that `concord up` prints"),
     ("gateway/client", 45, "`concord page`"),
@@ -247,7 +235,6 @@ RISES: list[tuple[str, int, str]] = [
     ("gateway/client", 15, "what undo and scopes say, joined"),
     ("tests", 680, "the page in a real browser, and before a server that lies"),
     ("tests", 1580, "the bench of governance, with 50 questions; who owns an item"),
-    ("protos/concord", 3, "what order results have beside what a person said"),
     ("services/libs/chassis", 73, "health without TLS, at an address of its own"),
     (
         "deploy/embedded",
@@ -258,7 +245,6 @@ RISES: list[tuple[str, int, str]] = [
     ("tools", 313, "the lines of this list"),
     ("services/search", 702, "spaces as tenants of shards, a cache of their columns"),
     ("tests", 300, "a space among many is as alone, and what its files say"),
-    ("tools", 3, "these three lines of the index"),
     ("tools", 5, "these five lines of the bench of governance"),
     ("protos/concord", 74, "the feed by partitions: spaces by page, one space's changes"),
     ("services/graph", 587, "changes are numbered by partition, and read by it, on both stores"),
@@ -292,12 +278,24 @@ RISES: list[tuple[str, int, str]] = [
         )
     ),
     ("tests", 690, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
+    *(
+        (room, more, "several keys of a slot: they come, sign, retire, move and are restored")
+        for room, more in (
+            ("gateway/client", 190),
+            ("gateway/concord_gateway", 70),
+            ("protos/concord", 18),
+            ("services/governance", 10),
+            ("services/graph", 40),
+            ("services/libs/attestation", 265),
+            ("tests", 760),
+        )
+    ),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
 """Lines that a room may be below its ceiling before the ceiling falls."""
 LINES: dict[str, int] = {
-    "gateway/client/tests/test_cli_governance.py": 450,
+    "gateway/client/tests/test_cli_governance.py": 480,
     "gateway/client/tests/test_import_chat.py": 500,
     "gateway/tests/gateway_echo.py": 450,
     "gateway/tests/test_gateway_http_unary.py": 500,
@@ -324,6 +322,7 @@ FILES = {
     "services/graph/tests": 102,  # a module a noun of graph's
     "services/search/concord_search/usecases": 29,  # a module a use case
     "services/search/tests": 36,  # a module a noun of search's
+    "tests/adversary": 26,  # a module a kind of attack
     "tests/bench/findings/worlds": 34,  # a collection of memories and its gold
     "tests/bench": 68,  # a module a figure that `make bench` prints
     "tests/contract/cases": 46,  # a module a noun of the contracts, and what they are made from

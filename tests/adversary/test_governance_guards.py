@@ -18,9 +18,9 @@ import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
-from concord_attestation import parties, refusal_limit, verify
+from concord_attestation import key_changes, refusal_limit, verify
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
-from concord_attestation.consent import SlotKey
+from concord_attestation.consent import PrincipalKey
 from concord_attestation.payloads import ConsentPayload
 from concord_attestation.refusal_limit import RefusalLimit
 from concord_chassis.call.failure import from_rpc_error
@@ -158,7 +158,7 @@ def _believing(patch: pytest.MonkeyPatch) -> None:
 
     async def agent_twice(self: decisions.Decisions, space: str) -> LoggedKeys:
         found = await real(self, space)
-        human = replace(found.genesis.human, public_key=found.genesis.agent.public_key)
+        human = replace(found.genesis.human, keys=found.genesis.agent.keys)
         return replace(found, genesis=replace(found.genesis, human=human))
 
     patch.setattr(decisions.Decisions, "_keys_of", agent_twice)
@@ -166,10 +166,10 @@ def _believing(patch: pytest.MonkeyPatch) -> None:
 
 def _trusting_any_new_key(patch: pytest.MonkeyPatch) -> None:
     """Let a closed slot take any key that proves itself."""
-    real = parties.verify_new_key
+    real = key_changes.verify_key_change
     patch.setattr(
         governed_changes,
-        "verify_new_key",
+        "verify_key_change",
         lambda proof, keys, _: real(proof, keys.changing_key()),
     )
 
@@ -475,7 +475,7 @@ async def _changed(party: Party, slot: str) -> tuple[proposal_pb2.Proposal, sign
     return await party.decide(change), new
 
 
-@guard("retired keys", _without(SlotKey, "is_closed", False))
+@guard("retired keys", _without(PrincipalKey, "is_retired", False))
 async def a_retired_key_consents(scene: Copies) -> bool:
     """Restore a backup of before a change of key, and let the replaced key consent."""
     since = await changed_since(scene.folder, [HUMAN])

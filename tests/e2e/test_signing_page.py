@@ -16,14 +16,15 @@ from concord_attestation.deletion import verify_deletion
 from concord_attestation.digest import action_digest, etags_digest
 from concord_attestation.envelope import ENVELOPE_DETAILS
 from concord_attestation.instants import parse_time
-from concord_attestation.parties import verify_genesis, verify_new_key
+from concord_attestation.key_changes import verify_key_change
+from concord_attestation.parties import verify_genesis
 from concord_attestation.payloads import (
     AnswerPayload,
     ConsentPayload,
     DeletionPayload,
     GenesisPayload,
     GrantPayload,
-    KeyPayload,
+    KeyChangePayload,
     RestorePayload,
 )
 from concord_attestation.restore import verify_restore
@@ -125,21 +126,28 @@ _GRANT = {
     "nonce": _nonce(0xA6),
     "expire_time": LATER,
 }
+
+
+def _key_change(change: str, key: Ed25519PrivateKey, **told: str) -> dict[str, Any]:
+    about = {"space": "home", "slot": "HUMAN", "principal": "ada", "change": change}
+    rest = {"public_key": text(public(key)), "replaced_key": "", "label": ""}
+    return {"version": 2, **about, **rest, **told}
+
+
 _STATEMENTS: dict[str, tuple[str, dict[str, Any], list[Ed25519PrivateKey]]] = {
     "genesis": ("Signed by the agent and the human.", _GENESIS, [AGENT, HUMAN]),
     "consent": ("The human's, with the nonce `a2`.", _consent("HUMAN", 0xA2), [HUMAN]),
     "rejection": ("The human's, with the nonce `a3`.", _answer(0xA3, "not so"), [HUMAN]),
     "revocation": ("Of the consent above, so with its nonce.", _answer(0xA2, ""), [HUMAN]),
     "key": (
-        "The human's next key, signed by itself.",
-        {
-            "version": 1,
-            "space": "home",
-            "slot": "HUMAN",
-            "principal": "ada",
-            "public_key": text(public(NEXT)),
-        },
+        "The human's further key, on a second device, signed by itself.",
+        _key_change("ADD", NEXT, label="laptop"),
         [NEXT],
+    ),
+    "retired-key": (
+        "The same key no longer counts, by the first one, which stays.",
+        _key_change("RETIRE", NEXT),
+        [HUMAN],
     ),
     "grant": (
         "Governance's, with the nonce `a6`, of the consent above and the agent's, which has the"
@@ -176,12 +184,18 @@ _STATEMENTS: dict[str, tuple[str, dict[str, Any], list[Ed25519PrivateKey]]] = {
 
 
 def _encoding(name: str, statement: dict[str, Any]) -> bytes:
-    kind, payload = media_type(name).encode(), canonical(statement)
+    kind, payload = media_type(TYPES.get(name, name)).encode(), canonical(statement)
     return b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
 
 
+TYPES = {"retired-key": "key"}
+"""The statement of an example, where that has a name of its own."""
 EXAMPLES = {
-    name: (note, statement, (signed(name, statement, *keys), _encoding(name, statement)))
+    name: (
+        note,
+        statement,
+        (signed(TYPES.get(name, name), statement, *keys), _encoding(name, statement)),
+    )
     for name, (note, statement, keys) in _STATEMENTS.items()
 }
 
@@ -232,7 +246,10 @@ def test_the_worked_examples_are_accepted() -> None:
     for name in ("rejection", "revocation"):
         found = verify_answer(envelopes[name], media_type(name), genesis=genesis, **_ABOUT)  # type: ignore[arg-type] # as above
         assert found.slot == "HUMAN"
-    assert verify_new_key(envelopes["key"], genesis)[1].public_key == public(NEXT)
+    further = verify_key_change(envelopes["key"], genesis).holder
+    assert further.public_keys == {public(HUMAN), public(NEXT)}
+    retired = verify_key_change(envelopes["retired-key"], replace(genesis, human=further))
+    assert retired.holder.public_keys == {public(HUMAN)}
     verify_grant(
         envelopes["grant"],
         genesis=genesis,
@@ -260,7 +277,7 @@ def test_the_worked_examples_are_accepted() -> None:
         ("### consent, version 3", ConsentPayload),
         ("### rejection, version 1", AnswerPayload),
         ("### revocation, version 1", AnswerPayload),
-        ("### key, version 1", KeyPayload),
+        ("### key, version 2", KeyChangePayload),
         ("### grant, version 3", GrantPayload),
         ("### restore, version 3", RestorePayload),
         ("### space-deletion, version 1", DeletionPayload),
@@ -395,11 +412,18 @@ async def test_a_signer_written_from_the_page_is_accepted(live: World) -> None:
     )
     assert [each.revoked for each in taken.proposal.consents] == [True]
 
-    proof = {"version": 1, "space": "one", "slot": "HUMAN", "principal": "ada"}
-    proof["public_key"] = text(public(NEXT))
-    change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=signed("key", proof, NEXT))
-    changed = await decided(action_of(change))
-    assert changed.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    first = human.key
+    for name, key, signer, label in (
+        *(("ADD", NEXT, NEXT, "laptop"), ("RETIRE", first, NEXT, "")),
+    ):
+        proof = _key_change(name, key, space="one", label=label)
+        change = governed_pb2.ChangeKeyRequest(
+            request_id=salt(), proof=signed("key", proof, signer)
+        )
+        changed = await decided(action_of(change))
+        assert changed.status == STATUS.PROPOSAL_STATUS_EXECUTED
+        human.key = NEXT
+    assert (await decided(edge_action(target="water"))).status == STATUS.PROPOSAL_STATUS_EXECUTED
 
     for bend, told in MISTAKES.items():
         statement = {**agent.consent(waiting), **json.loads(bend)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,6 +81,31 @@ async def changed_since(folder: Path, changes: list[str]) -> Since:
     copy, known = restorable(scene, backup, "restored"), [known_of(scene.folder)]
     after = await restored(copy, known)
     return Since(copy, backup, retired, between, newest, note, after)
+
+
+async def changing(
+    folder: Path,
+    before: Callable[[Party], Awaitable[None]],
+    after: Callable[[Party], Awaitable[None]],
+    human: signing.Signer,
+) -> tuple[Copies, Restored]:
+    """Enrol and do `before`, copy, do `after`, and restore the copy with the receipts."""
+    scene = Copies(folder / "former")
+    scene.folder.mkdir(parents=True)
+    async with scene.world() as live:
+        party = scene.party(live)
+        party.human = human
+        await party.enrol()
+        await before(party)
+    backup = folder / "backup"
+    shutil.copytree(scene.folder, backup)
+    async with scene.world() as live:
+        party = scene.party(live)
+        party.human = human
+        await after(party)
+    copy = restorable(scene, backup, "restored")
+    copy.parties = scene.parties
+    return copy, await restored(copy, [known_of(scene.folder)])
 
 
 def restorable(scene: Copies, backup: Path, name: str) -> Copies:

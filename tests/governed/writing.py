@@ -86,6 +86,27 @@ def to_update_node(node: type_pb2.Node, *paths: str) -> graph_pb2.UpdateNodeRequ
     )
 
 
+def to_change_keys(
+    change: str,
+    signer: signing.Signer,
+    gone: signing.Signer | None = None,
+    *,
+    slot: str = signing.HUMAN,
+    space: str = "one",
+) -> governed_pb2.ChangeKeyRequest:
+    """Return the request to add a slot's key, or to replace or retire that of `gone`."""
+    proof = signing.sign_key_change(
+        change=change,
+        slot=slot,
+        principal=signer.principal,
+        space=space,
+        key=signer.key,
+        other=gone.public_key if gone else b"",
+        label="" if change == signing.RETIRE else "laptop",
+    )
+    return governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
+
+
 def to_change_key(
     signer: signing.Signer, slot: str = signing.HUMAN, space: str = "one"
 ) -> governed_pb2.ChangeKeyRequest:

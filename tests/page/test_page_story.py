@@ -61,15 +61,19 @@ def _settle_a_conflict(page: Page, running: System, concord: CommandLine) -> Non
 
 
 def _sign_in_the_browser(page: Page, running: System, concord: CommandLine) -> int:
-    """Makes the browser the person's signer, then decides about a change with its key."""
+    """Makes the browser's key one of the person's, then decides about a change with it."""
     made = proposal(concord, "propose", "add", "I say when I am not sure.", "--constitutive")
     view(page, running, f"proposals/{made.id}")
     page.get_by_role("button", name="let this browser sign").click()
+    page.get_by_label("Whose device this is").fill("Ada's laptop")
     page.get_by_role("button", name="Propose it").click()
     page.get_by_role("heading", name="change key").wait_for()
     key = int(re.findall(r"Proposal (\d+)", page.locator("h1").inner_text())[0])
+    expect(page.get_by_text("Ada's laptop").first).to_be_visible()
     approved(concord, key, "agent")
     approved(concord, key, "human")
+    beside = proposal(concord, "propose", "add", "I answer in two languages.", "--constitutive")
+    approved(concord, beside.number, "human")  # the command line's key goes on signing
 
     view(page, running, f"proposals/{made.id}")
     _revised_behind_its_back(page, made.id)
@@ -124,3 +128,50 @@ def _undo(page: Page, running: System, concord: CommandLine, number: int) -> Non
     page.reload()
     page.get_by_role("button", name="Approve").click()
     expect(page.locator("main .badge").first).to_have_text("executed")
+
+
+@pytest.mark.slow
+def test_a_browsers_key_is_taken_back(
+    sign_in: SignIn, running: System, concord: CommandLine
+) -> None:
+    """W5 V5: the page says whose device each key is on; one that is retired signs nothing more, and
+    this browser makes itself another."""
+    page = sign_in()
+    row = page.locator("tr").filter(has_text="spare tablet")
+    for turn in range(2):
+        view(page, running, "system")
+        page.get_by_role("button", name="Let this browser sign").click()
+        page.get_by_label("Whose device this is").fill("spare tablet")
+        page.get_by_role("button", name="Propose it").click()
+        page.get_by_role("heading", name="change key").wait_for()
+        _both_approve(page, concord)
+        view(page, running, "system")
+        expect(row).to_contain_text("this browser")
+        if turn:
+            break
+        expect(row.get_by_role("button")).to_have_count(0)  # its own is another key's to take back
+        label = row.locator("code").inner_text().removeprefix("concord ").split()
+        concord.done(*label)
+        view(page, running, "proposals")
+        page.get_by_role("link", name=re.compile("change")).first.click()
+        page.get_by_role("heading", name="change key").wait_for()
+        _both_approve(page, concord)
+
+    others = page.locator("tr").filter(has_text="of the genesis").filter(has_text="human")
+    expect(others.get_by_role("button", name="Take it back")).to_be_visible()
+    others.get_by_role("button", name="Take it back").click()
+    page.get_by_role("dialog").get_by_role("button", name="Leave it").click()
+    row.locator("code").first.wait_for()
+    concord.done(*row.locator("code").inner_text().removeprefix("concord ").split())
+    view(page, running, "proposals")
+    page.get_by_role("link", name=re.compile("change")).first.click()
+    page.get_by_role("heading", name="change key").wait_for()
+    _both_approve(page, concord)
+    view(page, running, "system")
+    expect(page.get_by_text("spare tablet")).to_have_count(0)
+
+
+def _both_approve(page: Page, concord: CommandLine) -> None:
+    number = int(re.findall(r"Proposal (\d+)", page.locator("h1").inner_text())[0])
+    approved(concord, number, "agent")
+    approved(concord, number, "human")

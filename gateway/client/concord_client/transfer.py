@@ -4,7 +4,7 @@ import hashlib
 import json
 import secrets
 from base64 import urlsafe_b64decode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -44,8 +44,8 @@ class Export:
     """The digest of its genesis, whose slots must sign for the import; empty without one."""
     constitutive_digest: str = ""
     """The digest of its constitutive items."""
-    keys: Mapping[str, bytes] = field(default_factory=dict)
-    """The present public key of each slot in it."""
+    keys: Mapping[str, bytes | Sequence[bytes]] = field(default_factory=dict)
+    """The present public key of each slot in it; a list of them where a slot has several."""
 
     def payload(
         self, expire_time: datetime, *, governance_key: bytes, nonce: bytes | None = None
@@ -53,8 +53,8 @@ class Export:
         """The bytes that both slots sign, with `signing.sign_envelope` under RESTORE_TYPE.
 
         `governance_key`: that of the system that imports, as `concord principal show` prints it
-        there. A slot whose key was changed since the genesis signs with both keys, the genesis'
-        and the present one.
+        there. A slot that has the genesis' key no more signs with two keys, that one and one of its
+        present ones.
         """
         return signing.restore_payload(
             space=self.space,
@@ -95,18 +95,30 @@ def read_export(path: Path) -> Export:
     return Export(path, space, digest, genesis, agreed, keys)
 
 
-def agreed_in(lines: Iterable[bytes]) -> tuple[str, Mapping[str, bytes]]:
-    """The digest of the constitutive items in an export's lines, and each slot's present key."""
-    agreed, keys = Agreed(), {}
+def agreed_in(lines: Iterable[bytes]) -> tuple[str, Mapping[str, bytes | Sequence[bytes]]]:
+    """The digest of the constitutive items in an export's lines, and each slot's present keys.
+
+    Where each slot has one key, that alone; otherwise a list of them a slot.
+    """
+    agreed, keys = Agreed(), dict[str, list[bytes]]()
     for line in lines:
         if _CONSENTED in line and (record := _record(line)).get("kind") == "change":
             _take(agreed, record)
         elif _PRINCIPAL in line and (record := _record(line)).get("kind") == "edge":
             said = record.get("properties")
             if isinstance(said, dict) and record.get("relation") == PRINCIPAL_RELATION:
-                key = str(said.get("key", ""))
-                keys[str(said.get("slot", ""))] = urlsafe_b64decode(key + "=" * (-len(key) % 4))
-    return constitutive_digest(agreed.items()), keys
+                named = [said, *said.get("further_keys", [])]
+                keys[str(said.get("slot", ""))] = [
+                    _key(str(dict(each).get("key", ""))) for each in named
+                ]
+    digest = constitutive_digest(agreed.items())
+    if all(len(named) == 1 for named in keys.values()):
+        return digest, {slot: named[0] for slot, named in keys.items()}
+    return digest, keys
+
+
+def _key(text: str) -> bytes:
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 def _take(agreed: Agreed, record: dict[str, Any]) -> None:
@@ -126,8 +138,7 @@ def governance_named(grant: bytes) -> bytes:
     """The governance key that a restore grant names, unverified; empty without one."""
     try:
         payload = json.loads(signing.payload_of(grant))
-        key = str(payload["governance_key"])
-        return urlsafe_b64decode(key + "=" * (-len(key) % 4))
+        return _key(str(payload["governance_key"]))
     except (ValueError, KeyError, TypeError):
         return b""
 

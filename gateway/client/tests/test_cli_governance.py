@@ -363,9 +363,52 @@ def test_a_key_is_replaced_with_both_consents(concord: CommandLine, home: Path) 
     old = concord("approve", str(other.number), "--as", "agent", "--key", str(folder / "agent.key"))
 
     assert old.exit_code == 1
-    assert "does not hold the key that speaks for AGENT" in old.stderr
+    assert "does not hold a key that speaks for AGENT" in old.stderr
     assert approved(concord, other.number, "agent").status == STATUS.PROPOSAL_STATUS_EXECUTED
     assert (folder / "agent-2.key").exists()
+
+
+def test_a_further_key_is_added_and_taken_back(
+    concord: CommandLine, home: Path, tmp_path: Path
+) -> None:
+    """V5 W5 Each key signs by itself, the list says whose device it is on, and the one that is
+    retired speaks for nobody."""
+    further, text = tmp_path / "laptop.key", _agents_key(concord)
+    files = map(keyfiles.read, (home / "config" / "concord").glob("agent*.key"))
+    first = next(str(file.path) for file in files if keyfiles.encoded(file.public_key) == text)
+    added = concord(
+        *("principal", "add", "--slot", "agent", "--label", "laptop"),
+        *("--out", str(further), "--json"),
+    )
+    made = parsed(added.stdout)
+    assert made.kind == proposal_pb2.PROPOSAL_KIND_CHANGE_KEY
+    agreed(concord, made.number)
+    shown = concord.done("principal", "show")
+    assert "'laptop'" in shown
+    for target, file in (("sun", str(further)), ("wind", first)):
+        one = proposal(concord, "propose", "set", "helper", "LIKES", target)
+        concord.done("review", str(one.number), "--as", "agent")
+        concord.done("approve", str(one.number), "--as", "agent", "--key", file)
+    unnamed = concord("principal", "rotate", "--slot", "agent", "--out", str(tmp_path / "x.key"))
+    assert unnamed.exit_code == 1
+    assert "Name one key of helper" in unnamed.stderr
+
+    gone = parsed(concord.done("principal", "retire", "--slot", "agent", "laptop", "--json"))
+    agreed(concord, gone.number)
+    other = proposal(concord, "propose", "set", "helper", "LIKES", "snow")
+    refused = concord("approve", str(other.number), "--as", "agent", "--key", str(further))
+    assert refused.exit_code == 1
+    assert "does not hold a key that speaks for AGENT" in refused.stderr
+    assert approved(concord, other.number, "agent").status == STATUS.PROPOSAL_STATUS_EXECUTED
+    alone = concord("principal", "retire", "--slot", "agent", text)
+    assert alone.exit_code == 1
+    assert "does not hold a key" in alone.stderr
+
+
+def _agents_key(concord: CommandLine) -> str:
+    """The text of the agent's one key, as the list prints it."""
+    (line,) = (each for each in concord.done("principal", "show").splitlines() if "helper=" in each)
+    return line.partition("helper=")[2].split()[0]
 
 
 def test_keys_on_two_machines_enrol_in_two_steps(governed: Spawned, tmp_path: Path) -> None:

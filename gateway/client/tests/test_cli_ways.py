@@ -116,7 +116,7 @@ def test_a_memory_is_not_deleted_by_proposal(concord: CommandLine) -> None:
 WORDS = {
     "ERROR_REASON_CONSENT_INVALID": "a consent does not hold",
     "ERROR_REASON_CONSENT_INVALID: signature": (
-        "a consent does not hold: it is not signed with the key that counts now"
+        "a consent does not hold: it is not signed with a key that counts now"
     ),
     "ERROR_REASON_CONSENT_INVALID HUMAN expiry": "a consent does not hold (HUMAN): it had run out",
     "ERROR_REASON_GRANT_INVALID (etags)": (
@@ -124,7 +124,7 @@ WORDS = {
         "an item is at another version than the one that was signed"
     ),
     "ERROR_REASON_KEY_INVALID retired_key": (
-        "the new key's own proof does not hold: its key was replaced before, or its slot is closed "
+        "the new key's own proof does not hold: its key was retired before, or its slot is closed "
         "since a backup was restored: `concord principal rotate --slot SLOT --key FILE`, with the "
         "newer key's file, opens it"
     ),

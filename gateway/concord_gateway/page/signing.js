@@ -98,7 +98,8 @@ export function rejection({ text }, slot, principal, reason) {
   return { version: 1, space: said.space, slot, principal, proposal_id: said.proposal_id, revision: said.revision, reason, nonce: nonce() };
 }
 
-/** The proof that this browser holds a principal's next key.
- * @param {CryptoKeyPair} pair @param {string} space @param {string} slot @param {string} principal */
-export const keyProof = async (pair, space, slot, principal) =>
-  signed(pair, "key", { version: 1, space, slot, principal, public_key: base64url(await publicKey(pair)) });
+/** The statement that adds this browser's key to a slot's (ADD), or with it retires another of them (RETIRE).
+ * @param {CryptoKeyPair} pair @param {{space: string, slot: string, principal: string}} whose @param {"ADD" | "RETIRE"} does
+ * @param {{key?: Uint8Array, label?: string}} what the key that is retired, the label of the one that is added */
+export const keyChange = async (pair, { space, slot, principal }, does, { key, label = "" }) =>
+  signed(pair, "key", { version: 2, space, slot, principal, change: does, public_key: base64url(key ?? (await publicKey(pair))), replaced_key: "", label });

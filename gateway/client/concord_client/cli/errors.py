@@ -59,7 +59,7 @@ _HINTS = {
 
 
 _CLOSED_SLOT = (
-    "Either this key was replaced before, or a backup from before a change of key was restored, "
+    "Either this key was retired before, or a backup from before a change of key was restored, "
     "which closes that slot: until it has its newer key back, no other key is taken for any slot. "
     "`concord principal show --json` names the closed slot (successorDigests): concord principal "
     "rotate --slot SLOT --key FILE, with the file of the newer key."

@@ -99,6 +99,8 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "principal enrol": "principal enrol",
         "principal show": "principal show",
         "principal rotate": "principal rotate --slot human",
+        "principal add": "principal add --slot human --label laptop",
+        "principal retire": "principal retire --slot human laptop",
         "propose": "propose --action change.json",
         "propose set": "propose set Me VALUES Honesty --constitutive",
         "propose change": f"propose change edge:{ID} --weight 0.8",

@@ -28,6 +28,10 @@ DELETION_TYPE = "application/vnd.concord.space-deletion.v1+json"
 AGENT = "AGENT"
 HUMAN = "HUMAN"
 
+ADD = "ADD"
+REPLACE = "REPLACE"
+RETIRE = "RETIRE"
+
 NONCE_BYTES = 32
 
 
@@ -211,13 +215,43 @@ def deletion_payload(*, space: str, genesis_digest: str, expire_time: datetime) 
 
 
 def sign_new_key(*, slot: str, principal: str, space: str, key: Ed25519PrivateKey) -> bytes:
-    """Return the proof (JSON) that a principal holds its new key."""
+    """Return the statement (JSON), in version 1, that a new key replaces a slot's only one."""
     payload: dict[str, Json] = {
         "version": 1,
         "space": space,
         "slot": slot,
         "principal": principal,
         "public_key": _base64url(public_bytes(key)),
+    }
+    return sign_envelope(KEY_TYPE, rfc8785.dumps(payload), [key])
+
+
+def sign_key_change(
+    *,
+    change: str,
+    slot: str,
+    principal: str,
+    space: str,
+    key: Ed25519PrivateKey,
+    other: bytes = b"",
+    label: str = "",
+) -> bytes:
+    """Return the statement (JSON) that adds, replaces or retires a principal's key.
+
+    `change` is ADD, REPLACE or RETIRE. `key` is the new one, with a `label` of 1 to 64 characters;
+    to retire one, `key` is another of the slot's, without a label. `other` is the raw public key
+    that is replaced or retired.
+    """
+    about = other if change == RETIRE else public_bytes(key)
+    payload: dict[str, Json] = {
+        "version": 2,
+        "space": space,
+        "slot": slot,
+        "principal": principal,
+        "change": change,
+        "public_key": _base64url(about),
+        "replaced_key": _base64url(other) if change == REPLACE else "",
+        "label": label,
     }
     return sign_envelope(KEY_TYPE, rfc8785.dumps(payload), [key])
 
@@ -245,7 +279,7 @@ def restore_payload(
     genesis_digest: str,
     export_digest: str,
     constitutive_digest: str,
-    keys: Mapping[str, bytes],
+    keys: Mapping[str, bytes | Sequence[bytes]],
     governance_key: bytes,
     expire_time: datetime,
     nonce: bytes | None = None,
@@ -253,19 +287,23 @@ def restore_payload(
     """Return the bytes that both slots sign to have an export of their space imported.
 
     `export_digest` is the hex SHA-256 of the whole file, `genesis_digest` that of its genesis,
-    `constitutive_digest` that of its constitutive items, and `keys` are the slots' keys in it.
-    `governance_key` is that of the system that imports, which may grant from then on. Each slot
-    signs with `sign_envelope` under RESTORE_TYPE, with its key in the genesis and, if that was
-    changed since, with its present key, too; `join_signatures` joins the envelopes.
+    `constitutive_digest` that of its constitutive items, and `keys` are the slots' keys in it: one
+    each, or a list of them each. `governance_key` is that of the system that imports, which may
+    grant from then on. Each slot signs with `sign_envelope` under RESTORE_TYPE, with its key in the
+    genesis and, if that counts no more, with one of its present keys, too; `join_signatures` joins
+    the envelopes.
     """
     return rfc8785.dumps(
         {
-            "version": 3,
+            "version": 3 if all(isinstance(key, bytes) for key in keys.values()) else 4,
             "space": space,
             "genesis_digest": genesis_digest,
             "export_digest": export_digest,
             "constitutive_digest": constitutive_digest,
-            "keys": {slot: _base64url(key) for slot, key in keys.items()},
+            "keys": {
+                slot: _base64url(key) if isinstance(key, bytes) else [*map(_base64url, key)]
+                for slot, key in keys.items()
+            },
             "governance_key": _base64url(governance_key),
             "nonce": _nonce(nonce),
             "expire_time": format_time(expire_time),

@@ -1,12 +1,12 @@
 /** Proposals: what will change, the exact bytes, and both decisions side by side. */
 
 import { askAgain, changedSince } from "../base.js";
-import { mayCall, mayChange, own } from "../access.js";
+import { mayChange, own } from "../access.js";
 import { call, change } from "../calls.js";
 import { setKeys } from "../keys.js";
-import { bytes } from "../merkle.js";
 import { announce, ask, badge, choice, copies, difference, empty, html, item, kindOf, nothing, refusal, time, word, words } from "../parts.js";
-import { base64url, consent, keyOf, keyProof, newKey, publicKey, rejection, revisionOf, signed } from "../signing.js";
+import { enrolled, signerOf } from "../principals.js";
+import { consent, rejection, revisionOf, signed } from "../signing.js";
 import { render } from "../vendor/lit-html/lit-html.js";
 import { href } from "../state.js";
 
@@ -80,8 +80,7 @@ function one({ id, signal, update }) {
   const doing = async (act, did) => {
     try {
       failed = null;
-      await act();
-      announce(did);
+      if ((await act()) !== null) announce(did);
     } catch (error) {
       failed = error;
     }
@@ -125,16 +124,11 @@ function one({ id, signal, update }) {
       const made = await askAgain(proposal, JSON.parse(/** @type {any} */ (shown).text), stale, proposal.proposer === own.principal);
       location.hash = href("proposals", made.id);
     }, "It is asked again, of what holds now."),
-    enrol: async () => {
-      const said = await ask({ title: `Let this browser sign for ${signer.principal}`, yes: "Propose it",
-        text: html`<p>A key is made that cannot leave this browser. A proposal then puts it <strong>in the place of</strong> the key that ${signer.principal} signs with today; both principals consent to it with their present keys. Until then nothing changes; afterwards the former key signs nothing more.</p>` }, render);
-      if (!said) return;
-      await doing(async () => {
-        const pair = (await keyOf(own.space, signer.principal)) ?? (await newKey(own.space, signer.principal));
-        const { proposal: made } = await change(`${SERVICE}/CreateProposal`, { action: { changeKey: { requestId: crypto.randomUUID(), proof: await keyProof(pair, own.space, signer.slot, signer.principal) } }, trigger: "PROPOSAL_TRIGGER_MANUAL" });
-        location.hash = href("proposals", made.id);
-      }, "Proposed.");
-    },
+    enrol: () => doing(async () => {
+      const made = await enrolled(signer);
+      if (made) location.hash = href("proposals", made.id);
+      return made;
+    }, "Proposed."),
   };
 
   setKeys([{ key: "b", does: "show the exact bytes", act: () => document.querySelector("details.bytes")?.toggleAttribute("open") }]);
@@ -143,16 +137,6 @@ function one({ id, signal, update }) {
     draw: () => html`<p><a href=${href("proposals")}>Proposals</a></p>${refusal(failed)}
       ${!proposal || !shown ? (failed ? nothing : html`<p class="quiet">Loading…</p>`) : whole(proposal, JSON.parse(shown.text), shown, { changedFrom, stale, signer, act })}`,
   };
-}
-
-/** Whose slot the signed-in key may sign for, and whether this browser's key is the one that counts there. */
-async function signerOf() {
-  const { slots = [] } = mayCall("governance.PrincipalService/GetPrincipals") ? await call("governance.PrincipalService/GetPrincipals") : {};
-  const mine = slots.find((/** @type {any} */ each) => each.principal === own.principal)
-    ?? slots.find((/** @type {any} */ each) => word(each.slot, "SLOT") === word(own.kind, "PRINCIPAL_KIND"));
-  const pair = mine ? await keyOf(own.space, mine.principal) : null;
-  const counts = Boolean(pair && base64url(await publicKey(pair)) === base64url(bytes(mine.publicKey)));
-  return { slot: word(mine?.slot, "SLOT").toUpperCase(), principal: mine?.principal ?? "", pair, counts };
 }
 
 /** @param {any} proposal @param {any} said what the signed bytes say @param {{text: string, digest: string}} shown @param {{changedFrom: string | null, stale: import("../base.js").Changed[], signer: any, act: any}} beside */

@@ -3,6 +3,8 @@
 import { mayCall, mayChange, own } from "../access.js";
 import { all, call, change } from "../calls.js";
 import { announce, ask, badge, empty, html, nothing, refusal, time, word } from "../parts.js";
+import { enrolled, holders, principals, retired, signerOf } from "../principals.js";
+import { href } from "../state.js";
 import { render } from "../vendor/lit-html/lit-html.js";
 
 /** @param {import("./view.js").Opened} opened */
@@ -22,6 +24,8 @@ export function open({ signal, update }) {
       get("counts", () => call("graph.SpaceService/CountByType", {}, signal)),
       mayCall("search.IndexService/GetIndexStatus") ? get("index", () => call("search.IndexService/GetIndexStatus", {}, signal)) : null,
       mayCall("dissonance.DissonanceService/ListJudges") ? get("judges", () => call("dissonance.DissonanceService/ListJudges", {}, signal)) : null,
+      get("signer", signerOf),
+      get("holders", holders),
       mayCall("governance.AccessService/ListKeys") ? get("keys", keys) : null,
       mayCall("governance.AccessService/ListSpaces") ? get("spaces", () => all("governance.AccessService/ListSpaces", {}, "spaces", 1000)) : null,
     ]);
@@ -34,7 +38,13 @@ export function open({ signal, update }) {
     await get("keys", keys);
   };
 
-  return { load, draw: () => html`<h1>System</h1>${health(got.health)} ${counts(got.counts)} ${index(got.index)} ${judges(got.judges)} ${keyTable(got.keys, revoke)} ${spaces(got.spaces)}` };
+  const proposing = (/** @type {() => Promise<any>} */ asked) => asked().then((made) => {
+    if (made) location.hash = href("proposals", made.id);
+  }, (error) => announce(error.message));
+  const act = { retire: (/** @type {any} */ key) => proposing(() => retired(got.signer, key)), enrol: () => proposing(() => enrolled(got.signer)) };
+  const consenting = () => got.holders?.length && got.signer && !got.signer.failed ? principals(got.holders, got.signer, act) : refusal(got.holders?.failed ?? got.signer?.failed);
+
+  return { load, draw: () => html`<h1>System</h1>${health(got.health)} ${counts(got.counts)} ${index(got.index)} ${judges(got.judges)} ${consenting()} ${keyTable(got.keys, revoke)} ${spaces(got.spaces)}` };
 }
 
 /** @param {any} said */

@@ -98,11 +98,5 @@ class PrincipalServicer(principal_pb2_grpc.PrincipalServiceServicer):
             reply.status = type_pb2.LOOKUP_STATUS_FOUND
             reply.genesis_digest = standing.genesis.digest
             for name in REQUIRED_SLOTS:
-                holder = standing.genesis.slot(name)
-                reply.slots.add(
-                    slot=outgoing.slot(name),
-                    principal=holder.principal,
-                    public_key=holder.public_key,
-                    successor_digests=holder.successors,
-                )
+                reply.slots.append(outgoing.slot_key(name, standing.genesis.slot(name)))
         return reply

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
+from concord_attestation.consent import SlotKeys
 from concord_attestation.instants import parse_time
 from google.protobuf.json_format import ParseDict
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -80,6 +81,22 @@ def proposal(found: Proposal, summary: str = "") -> proposal_pb2.Proposal:
         reply.action.CopyFrom(ParseDict(dict(newest.action), governed_pb2.GovernedAction()))
         reply.framing.CopyFrom(proposal_pb2.Framing(**asdict(newest.framing)))
     return reply
+
+
+def slot_key(name: str, holder: SlotKeys) -> governed_pb2.SlotKey:
+    """Return who fills a slot, with all of its keys."""
+    return governed_pb2.SlotKey(
+        slot=slot(name),
+        principal=holder.principal,
+        public_key=holder.keys[0].public_key,
+        successor_digests=holder.successors,
+        keys=[
+            governed_pb2.PrincipalKey(
+                public_key=key.public_key, label=key.label, successor_digests=key.successors
+            )
+            for key in holder.keys
+        ],
+    )
 
 
 def _consent(given: GivenConsent) -> proposal_pb2.Consent:

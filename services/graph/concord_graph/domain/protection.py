@@ -22,6 +22,9 @@ from concord_graph.domain.items import (
     is_erased,
 )
 
+KEY_PROPERTIES = ("key", "label", "further_keys")
+"""The properties of a principal's edge that state its keys."""
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -76,13 +79,14 @@ def reserved(before: Item | None, after: Item, ends: Sequence[Item]) -> str | No
 
 
 def changes_key(before: Item, after: Item) -> bool:
-    """Return whether a change gives a live principal another key, and does nothing else."""
+    """Return whether a change gives a live principal other keys, and does nothing else."""
     if not isinstance(before, Edge) or not isinstance(after, Edge) or before.deleted:
         return False
     if before.relation != PRINCIPAL_RELATION:
         return False
-    keyed = replace(before, properties={**before.properties, "key": after.properties.get("key")})
-    return stated(keyed) == stated(after)
+    keys = {name: after.properties[name] for name in KEY_PROPERTIES if name in after.properties}
+    rest = {n: value for n, value in before.properties.items() if n not in KEY_PROPERTIES}
+    return stated(replace(before, properties={**rest, **keys})) == stated(after)
 
 
 def takes_words(before: Item | None, after: Edge) -> bool:

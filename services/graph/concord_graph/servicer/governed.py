@@ -8,7 +8,7 @@ from functools import partial
 
 from concord.graph.v1 import governed_pb2, governed_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_attestation.consent import REQUIRED_SLOTS
+from concord_attestation.consent import REQUIRED_SLOTS, SlotKeys
 from concord_chassis.call.identity import caller, demand_service
 from concord_chassis.call.opaque import page_cursor, page_token
 from google.protobuf.message import Message
@@ -122,15 +122,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             imported_seq=imported_seq,
             genesis_digest=record.digest,
             governance_key=record.governance_key,
-            slots=[
-                governed_pb2.SlotKey(
-                    slot=type_pb2.Slot.Value(f"SLOT_{name}"),
-                    principal=record.slot(name).principal,
-                    public_key=record.slot(name).public_key,
-                    successor_digests=record.slot(name).successors,
-                )
-                for name in REQUIRED_SLOTS
-            ],
+            slots=[_slot_key(name, record.slot(name)) for name in REQUIRED_SLOTS],
         )
 
     async def GetConstitutiveDigests(
@@ -208,6 +200,21 @@ def _applied(done: Done[ChangeApplied]) -> governed_pb2.ApplyGovernedChangeRespo
     elif done.views and done.views[0].item.kind == ItemKind.MEMORY:
         message.memory.CopyFrom(outgoing.done_memory(done))
     return message
+
+
+def _slot_key(name: str, holder: SlotKeys) -> governed_pb2.SlotKey:
+    return governed_pb2.SlotKey(
+        slot=type_pb2.Slot.Value(f"SLOT_{name}"),
+        principal=holder.principal,
+        public_key=holder.keys[0].public_key,
+        successor_digests=holder.successors,
+        keys=[
+            governed_pb2.PrincipalKey(
+                public_key=key.public_key, label=key.label, successor_digests=key.successors
+            )
+            for key in holder.keys
+        ],
+    )
 
 
 def _compared(request: governed_pb2.ApplyGovernedChangeRequest) -> bytes:

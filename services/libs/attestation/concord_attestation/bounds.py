@@ -30,3 +30,9 @@ MAX_GRANT_BYTES = 262_144
 
 FEWEST_NONCE_BYTES = 16
 """Bytes of a nonce before it is written as text."""
+
+MAX_KEYS = 8
+"""Keys of a slot, retired ones that a restored store still has among them."""
+
+MAX_LABEL_CHARACTERS = 64
+"""Characters of a key's label."""

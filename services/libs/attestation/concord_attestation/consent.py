@@ -30,7 +30,10 @@ DELETION_TYPE = "application/vnd.concord.space-deletion.v1+json"
 GENESIS_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature")
 RETIRED_KEY = "retired_key"
 """The check that a key fails which was replaced, as a restored store's receipts say."""
-KEY_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature", RETIRED_KEY)
+KEY_CHECKS = (
+    *("envelope", "space", "principal", "key", "distinct", "signature", RETIRED_KEY),
+    *("unknown_key", "last_key", "key_count"),
+)
 GRANT_CHECKS = (
     *("envelope", "governance_signature", "space", "action_digest", "etags", "expiry", "nonce"),
 )
@@ -142,51 +145,91 @@ class DeletionInvalid(ConsentError):
 
 
 @dataclass(frozen=True, slots=True)
-class SlotKey:
-    """A slot's principal and its Ed25519 public key (32 bytes)."""
+class PrincipalKey:
+    """One of a principal's Ed25519 public keys (32 bytes)."""
 
-    principal: str
     public_key: bytes
+    label: str = ""
+    """Whose device it is on, as its principal said; "" for the keys of a genesis."""
     successors: tuple[str, ...] = ()
-    """Hex SHA-256 of the keys that replaced this one in a newer state than that of a restored
-    store. If there are any, the slot is closed until one of them is its key again."""
+    """Hex SHA-256 of the keys that counted in its place in a newer state than that of a restored
+    store. If there are any, this key is retired."""
 
     @property
-    def is_closed(self) -> bool:
-        """Return whether this key is retired, so that its signature counts for nothing."""
+    def is_retired(self) -> bool:
+        """Return whether its signature counts for nothing."""
         return bool(self.successors)
 
 
 @dataclass(frozen=True, slots=True)
+class SlotKeys:
+    """A slot's principal and its keys: at least one, of which any may sign alone.
+
+    All keys of a slot are one party. A slot whose keys are all retired is closed.
+    """
+
+    principal: str
+    keys: tuple[PrincipalKey, ...]
+
+    @classmethod
+    def of(cls, principal: str, *public_keys: bytes) -> "SlotKeys":
+        """Return a principal with these raw public keys, without labels."""
+        return cls(principal, tuple(map(PrincipalKey, public_keys)))
+
+    @property
+    def public_keys(self) -> frozenset[bytes]:
+        """Return the raw public keys, retired ones too."""
+        return frozenset(key.public_key for key in self.keys)
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether no key of the slot counts."""
+        return all(key.is_retired for key in self.keys)
+
+    @property
+    def successors(self) -> tuple[str, ...]:
+        """Return what a closed slot's next key may be (hex SHA-256); none for an open slot."""
+        if not self.is_closed:
+            return ()
+        return tuple(sorted({each for key in self.keys for each in key.successors}))
+
+    def reopened(self) -> "SlotKeys":
+        """Return a closed slot with keys that count; an open one as it is."""
+        if not self.is_closed:
+            return self
+        return replace(self, keys=tuple(replace(key, successors=()) for key in self.keys))
+
+
+@dataclass(frozen=True, slots=True)
 class GenesisRecord:
-    """A space's slots with their keys, and the key of the governance that may grant."""
+    """A space's slots with their keys, and the key of the governance that may grant.
+
+    No key is in both slots.
+    """
 
     space: str
-    agent: SlotKey
-    human: SlotKey
+    agent: SlotKeys
+    human: SlotKeys
     governance_key: bytes
     digest: str
     """Hex SHA-256 of the record's signed bytes; clients pin it."""
 
-    def slot(self, name: str) -> SlotKey:
-        """Return the key of "AGENT" or "HUMAN"; KeyError for any other name."""
+    def slot(self, name: str) -> SlotKeys:
+        """Return the keys of "AGENT" or "HUMAN"; KeyError for any other name."""
         return {"AGENT": self.agent, "HUMAN": self.human}[name]
 
     @property
     def closed_slots(self) -> tuple[str, ...]:
-        """Return the slots whose key is retired."""
+        """Return the slots whose keys are all retired."""
         return tuple(name for name in REQUIRED_SLOTS if self.slot(name).is_closed)
 
     def changing_key(self) -> "GenesisRecord":
-        """Return the keys whose consents count for a change of a key: retired ones, too.
+        """Return the keys whose consents count for a change of a key: a closed slot's, too.
 
-        That is safe, since `verify_new_key` takes none but a successor while a slot is closed.
+        That is safe, since `verify_key_change` takes none but a successor while a slot is closed.
+        A retired key of an open slot stays retired.
         """
-        return replace(
-            self,
-            agent=replace(self.agent, successors=()),
-            human=replace(self.human, successors=()),
-        )
+        return replace(self, agent=self.agent.reopened(), human=self.human.reopened())
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +242,8 @@ class Consent:
     """As signed (base64url without padding); burnt in the transaction of the effect."""
     expire_time: int
     """Microseconds since 1970, UTC; the consent is void from then on."""
+    public_key: bytes
+    """The slot's key that signed it."""
 
 
 @dataclass(frozen=True, slots=True)

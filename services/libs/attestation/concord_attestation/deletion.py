@@ -1,9 +1,9 @@
 """Decides whether a space that has a genesis may be deleted (spec W7). Every error refuses.
 
-The statement is a DSSE envelope of type DELETION_TYPE with exactly one signature of each slot's
-current key. Its payload is the RFC 8785 JSON of {"version": 1, "space", "genesis_digest" (hex
-SHA-256 of the genesis record's signed bytes), "expire_time" (RFC 3339 UTC with microseconds)}.
-There is no nonce: a space is deleted once, and its name is never used again.
+The statement is a DSSE envelope of type DELETION_TYPE with exactly one signature of each slot,
+by a key of it that counts. Its payload is the RFC 8785 JSON of {"version": 1, "space",
+"genesis_digest" (hex SHA-256 of the genesis record's signed bytes), "expire_time" (RFC 3339 UTC
+with microseconds)}. There is no nonce: a space is deleted once, and its name is never used again.
 """
 
 from __future__ import annotations
@@ -48,5 +48,9 @@ def verify_deletion(statement: bytes, genesis: GenesisRecord, now_us: int | None
         raise DeletionInvalid("expiry", problem)
     if genesis.closed_slots:
         raise DeletionInvalid(RETIRED_KEY)
-    if not all(envelope.signed_by(genesis.slot(slot).public_key) for slot in REQUIRED_SLOTS):
-        raise DeletionInvalid("signature")
+    for slot in REQUIRED_SLOTS:
+        signers = [key for key in genesis.slot(slot).keys if envelope.signed_by(key.public_key)]
+        if not signers:
+            raise DeletionInvalid("signature")
+        if all(key.is_retired for key in signers):
+            raise DeletionInvalid(RETIRED_KEY)

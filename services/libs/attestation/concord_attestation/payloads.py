@@ -4,7 +4,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field, StringConstraints, ValidationError
 
-from concord_attestation.bounds import MAX_ITEMS
+from concord_attestation.bounds import MAX_ITEMS, MAX_KEYS
 from concord_attestation.envelope import (
     Envelope,
     EnvelopeForm,
@@ -18,6 +18,7 @@ _Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 _Text = Annotated[str, StringConstraints(max_length=128)]
 _ItemId = Annotated[str, StringConstraints(min_length=1, max_length=1200)]
 _Etags = Annotated[dict[_ItemId, _Text], Field(max_length=MAX_ITEMS)]
+_SlotsKeys = Annotated[list[_Text], Field(min_length=1, max_length=MAX_KEYS)]
 _Reason = Annotated[str, StringConstraints(max_length=1000)]
 _Version = Annotated[int, Field(ge=1, le=1)]
 _DecidedVersion = Annotated[int, Field(ge=3, le=3)]
@@ -26,6 +27,8 @@ consent, so that large changes fitted no grant (0022). Statements of both are in
 _RestoreVersion = Annotated[int, Field(ge=3, le=3)]
 """Version 1 named neither the imported items nor the keys after the import (decision 0023); version
 2 had the content of version 3 under other names. Statements of both are invalid."""
+_ManyKeysVersion = Annotated[int, Field(ge=4, le=4)]
+_KeyChangeVersion = Annotated[int, Field(ge=2, le=2)]
 _Revision = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
@@ -54,7 +57,7 @@ class GenesisPayload(StrictModel):
 
 
 class KeyPayload(StrictModel):
-    """The statement that a new key signs to prove that its owner holds it."""
+    """Version 1 of the change of a key: a new one takes the place of the slot's only one."""
 
     version: _Version
     space: _Name
@@ -63,11 +66,34 @@ class KeyPayload(StrictModel):
     public_key: _Text
 
 
+class KeyChangePayload(StrictModel):
+    """Version 2 of the change of a key: a key is added, put in another's place, or retired.
+
+    `public_key` is the new key, or the one to retire; `replaced_key` is "" unless one is replaced.
+    """
+
+    version: _KeyChangeVersion
+    space: _Name
+    slot: _Text
+    principal: _Text
+    change: _Text
+    public_key: _Text
+    replaced_key: _Text
+    label: _Text
+
+
 class KeysPayload(StrictModel):
     """The public key of each slot."""
 
     AGENT: _Text
     HUMAN: _Text
+
+
+class ManyKeysPayload(StrictModel):
+    """The public keys of each slot."""
+
+    AGENT: _SlotsKeys
+    HUMAN: _SlotsKeys
 
 
 class RestorePayload(StrictModel):
@@ -85,6 +111,13 @@ class RestorePayload(StrictModel):
     governance_key: _Text
     nonce: _Text
     expire_time: _Text
+
+
+class ManyKeysRestorePayload(RestorePayload):
+    """The same where a slot has several keys: `keys` lists them."""
+
+    version: _ManyKeysVersion
+    keys: ManyKeysPayload  # type: ignore[assignment] # another shape in another version
 
 
 class DeletionPayload(StrictModel):

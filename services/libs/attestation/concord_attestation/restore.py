@@ -1,5 +1,6 @@
 """Verifies restore grants, which let an export be imported (spec G15). Every error refuses."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from concord_attestation.consent import (
@@ -8,6 +9,7 @@ from concord_attestation.consent import (
     GenesisRecord,
     RestoreGrant,
     RestoreInvalid,
+    SlotKeys,
 )
 from concord_attestation.envelope import (
     Envelope,
@@ -16,12 +18,15 @@ from concord_attestation.envelope import (
     is_nonce,
     open_envelope,
     parse_form,
+    parse_payload,
 )
 from concord_attestation.instants import expiry_problem
 from concord_attestation.keys import is_sound
-from concord_attestation.payloads import RestorePayload, read_payload
+from concord_attestation.payloads import ManyKeysRestorePayload, RestorePayload, shaped
 
 MAX_RESTORE_BYTES = 16_384
+MANY_KEYS = 4
+"""The version of a grant for a space of which a slot has several keys."""
 
 
 def verify_restore(
@@ -30,9 +35,9 @@ def verify_restore(
     """Return the grant for importing this export into this space, else raise RestoreInvalid.
 
     `genesis` is the imported one, with its own keys. The grant needs exactly one signature of each
-    of them and, if a slot has another key since, of that key, too: a reader of a log knows the
-    genesis alone, and the holder of an old key must not move a space by it. `now_us` is the store's
-    time in microseconds since 1970.
+    of them and, if a slot has other keys instead since, of one of those, too: a reader of a log
+    knows the genesis alone, and the holder of an old key must not move a space by it. `now_us` is
+    the store's time in microseconds since 1970.
     """
     envelope, payload = _opened(envelope_json)
     present = _present_keys(payload, genesis)
@@ -63,7 +68,9 @@ def _opened(envelope_json: bytes) -> tuple[Envelope, RestorePayload]:
     try:
         form = parse_form(envelope_json, max_bytes=MAX_RESTORE_BYTES)
         envelope = open_envelope(form, RESTORE_TYPE, signers=len(form.signatures))
-        return envelope, read_payload(envelope, RestorePayload)
+        value = parse_payload(envelope)
+        several = isinstance(value, dict) and value.get("version") == MANY_KEYS
+        return envelope, shaped(value, ManyKeysRestorePayload if several else RestorePayload)
     except EnvelopeMalformed as error:
         raise RestoreInvalid("envelope", error.detail, error.field) from None
 
@@ -72,28 +79,44 @@ def _present_keys(payload: RestorePayload, genesis: GenesisRecord) -> GenesisRec
     """Return the genesis with the current keys, as the grant names them."""
     present = replace(
         genesis,
-        agent=replace(genesis.agent, public_key=_key(payload.keys.AGENT)),
-        human=replace(genesis.human, public_key=_key(payload.keys.HUMAN)),
+        agent=_named(genesis.agent.principal, payload.keys.AGENT),
+        human=_named(genesis.human.principal, payload.keys.HUMAN),
         governance_key=_key(payload.governance_key),
     )
-    keys = {present.governance_key, *_keys(present)}
-    if len(keys) != len(REQUIRED_SLOTS) + 1 or present.governance_key in _keys(genesis):
+    named = [key.public_key for slot in REQUIRED_SLOTS for key in present.slot(slot).keys]
+    keys = {present.governance_key, *named}
+    if len(keys) != len(named) + 1 or present.governance_key in _keys(genesis):
+        raise RestoreInvalid("distinct")
+    former = (genesis.agent.public_keys, genesis.human.public_keys)
+    if former[0] & present.human.public_keys or former[1] & present.agent.public_keys:
         raise RestoreInvalid("distinct")
     return present
 
 
+def _named(principal: str, keys: str | Sequence[str]) -> SlotKeys:
+    """Return a slot's keys; version 3 of the statement names the only one."""
+    return SlotKeys.of(principal, *map(_key, [keys] if isinstance(keys, str) else keys))
+
+
 def _demand_signed(envelope: Envelope, genesis: GenesisRecord, present: GenesisRecord) -> None:
-    keys = {*_keys(genesis), *_keys(present)}
-    enough = len(_keys(genesis)) == len(REQUIRED_SLOTS)
-    if not enough or len(envelope.signatures) != len(keys):
-        raise RestoreInvalid("signature")
-    for key in keys:
-        if not envelope.signed_by(key):
+    """Demand each slot's key of the genesis and, if that counts no more, one of its present keys.
+
+    Any other signature is refused: a slot's second key stands for nobody.
+    """
+    count = 0
+    for slot in REQUIRED_SLOTS:
+        first, now = genesis.slot(slot).public_keys, present.slot(slot).public_keys
+        signers = set(filter(envelope.signed_by, first | now))
+        count += len(signers)
+        needed = 1 if first & now else 2
+        if not first <= signers or not signers & now or len(signers) != needed:
             raise RestoreInvalid("signature")
+    if len(_keys(genesis)) != len(REQUIRED_SLOTS) or len(envelope.signatures) != count:
+        raise RestoreInvalid("signature")
 
 
 def _keys(record: GenesisRecord) -> set[bytes]:
-    return {record.slot(slot).public_key for slot in REQUIRED_SLOTS}
+    return set().union(*(record.slot(slot).public_keys for slot in REQUIRED_SLOTS))
 
 
 def _key(text: str) -> bytes:

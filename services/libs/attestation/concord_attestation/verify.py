@@ -23,7 +23,7 @@ from concord_attestation.consent import (
     GenesisRecord,
     Grant,
     GrantInvalid,
-    SlotKey,
+    SlotKeys,
     Terms,
 )
 from concord_attestation.digest import etags_digest
@@ -57,8 +57,8 @@ def verify_grant(
     """Return the grant for the action of this digest, else raise GrantInvalid or ConsentInvalid.
 
     `genesis` holds the current keys, `now_us` is the store's time in microseconds since 1970.
-    Governance's signature is checked first, then, for each required slot, one consent by that
-    slot's own key over the same proposal revision, action, etags, policy and space.
+    Governance's signature is checked first, then, for each required slot, one consent by a
+    key of that slot over the same proposal revision, action, etags, policy and space.
     """
     payload = _read_grant(envelope_json, genesis)
     if payload.space != space or genesis.space != space:
@@ -96,13 +96,13 @@ def verify_consent(
     """
     unverified = _opened(envelope_json)
     slot, holder = unverified.slot, genesis.slot(unverified.slot)
-    payload = _verified_consent(unverified, holder)
+    payload, key = _verified_consent(unverified, holder)
     _check_same_decision(payload, terms, slot)
     if problem := expiry_problem(payload.expire_time, now_us):
         raise ConsentInvalid(slot, "expiry", problem)
     if not is_nonce(payload.nonce):
         raise ConsentInvalid(slot, "nonce")
-    return Consent(slot, holder.principal, payload.nonce, parse_time(payload.expire_time))
+    return Consent(slot, holder.principal, payload.nonce, parse_time(payload.expire_time), key)
 
 
 def verify_answer(
@@ -159,10 +159,7 @@ def _read_answer(
 ) -> AnswerPayload:
     slot, holder = unverified.slot, genesis.slot(unverified.slot)
     payload = unverified.read(payload_type, AnswerPayload)
-    if holder.is_closed:
-        raise ConsentInvalid(slot, RETIRED_KEY)
-    if not unverified.envelope.signed_by(holder.public_key):
-        raise ConsentInvalid(slot, "signature")
+    _signing_key(unverified, holder)
     if payload.slot != slot or payload.principal != holder.principal:
         raise ConsentInvalid(slot, "principal")
     if payload.space != genesis.space:
@@ -225,30 +222,30 @@ def _verify_consents(
 ) -> tuple[Consent, ...]:
     """Demand each required slot's consent: the loop is over the slots, not the given consents."""
     consents: list[Consent] = []
-    keys = {genesis.governance_key}
+    keys = {genesis.governance_key}  # of governance and of the slots before, retired ones too
     for slot in REQUIRED_SLOTS:
         form = grant.consents.get(slot)
         if form is None:
             raise ConsentInvalid(slot, "missing")
         holder = genesis.slot(slot)
-        payload = _read_consent(form, slot, holder)
+        payload, key = _read_consent(form, slot, holder)
         _check_same_decision(payload, grant, slot)
         if problem := expiry_problem(payload.expire_time, now_us):
             raise ConsentInvalid(slot, "expiry", problem)
         if not is_nonce(payload.nonce):
             raise ConsentInvalid(slot, "nonce")
         principals = {consent.principal.casefold() for consent in consents}
-        if holder.public_key in keys or holder.principal.casefold() in principals:
+        if keys & holder.public_keys or holder.principal.casefold() in principals:
             raise ConsentInvalid(slot, "distinct")
         if payload.nonce in {consent.nonce for consent in consents}:
             raise ConsentInvalid(slot, "distinct")
-        keys.add(holder.public_key)
+        keys |= holder.public_keys
         expire_time = parse_time(payload.expire_time)
-        consents.append(Consent(slot, holder.principal, payload.nonce, expire_time))
+        consents.append(Consent(slot, holder.principal, payload.nonce, expire_time, key))
     return tuple(consents)
 
 
-def _read_consent(form: EnvelopeForm, slot: str, holder: SlotKey) -> ConsentPayload:
+def _read_consent(form: EnvelopeForm, slot: str, holder: SlotKeys) -> tuple[ConsentPayload, bytes]:
     try:
         envelope = open_envelope(form, CONSENT_TYPE, signers=1)
         unverified = _Unverified(envelope, parse_payload(envelope), slot)
@@ -257,16 +254,26 @@ def _read_consent(form: EnvelopeForm, slot: str, holder: SlotKey) -> ConsentPayl
     return _verified_consent(unverified, holder)
 
 
-def _verified_consent(unverified: _Unverified, holder: SlotKey) -> ConsentPayload:
+def _verified_consent(unverified: _Unverified, holder: SlotKeys) -> tuple[ConsentPayload, bytes]:
+    """Return the consent and the slot's key that signed it."""
     slot = unverified.slot
     payload = unverified.read(CONSENT_TYPE, ConsentPayload)
-    if holder.is_closed:
-        raise ConsentInvalid(slot, RETIRED_KEY)
-    if not unverified.envelope.signed_by(holder.public_key):
-        raise ConsentInvalid(slot, "signature")
+    key = _signing_key(unverified, holder)
     if payload.slot != slot or payload.principal != holder.principal:
         raise ConsentInvalid(slot, "principal")
-    return payload
+    return payload, key
+
+
+def _signing_key(unverified: _Unverified, holder: SlotKeys) -> bytes:
+    """Return the slot's key that signed; ConsentInvalid if none did, or one that is retired."""
+    if holder.is_closed:
+        raise ConsentInvalid(unverified.slot, RETIRED_KEY)
+    for key in holder.keys:
+        if unverified.envelope.signed_by(key.public_key):
+            if key.is_retired:
+                raise ConsentInvalid(unverified.slot, RETIRED_KEY)
+            return key.public_key
+    raise ConsentInvalid(unverified.slot, "signature")
 
 
 def _check_same_decision(consent: ConsentPayload, grant: GrantPayload | Terms, slot: str) -> None:

@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any  # payload fields of any JSON type, on purpose also wrong ones
 
 import rfc8785
-from concord_attestation.consent import GenesisRecord, SlotKey
+from concord_attestation.consent import GenesisRecord, SlotKeys
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 Payload = dict[str, Any]
@@ -64,8 +64,8 @@ def respelled(envelope: Payload, old: str, new: str, *keys: Ed25519PrivateKey) -
 
 GENESIS = GenesisRecord(
     space="home",
-    agent=SlotKey("agent-1", raw(AGENT)),
-    human=SlotKey("anna", raw(HUMAN)),
+    agent=SlotKeys.of("agent-1", raw(AGENT)),
+    human=SlotKeys.of("anna", raw(HUMAN)),
     governance_key=raw(GOVERNANCE),
     digest=DIGEST,
 )

@@ -25,7 +25,8 @@ from concord_attestation.consent import (
     GenesisRecord,
     Grant,
     GrantInvalid,
-    SlotKey,
+    PrincipalKey,
+    SlotKeys,
 )
 from concord_attestation.digest import etags_digest
 from concord_attestation.parties import verify_genesis
@@ -133,8 +134,8 @@ def test_a_grant_with_both_consents_holds() -> None:
         nonce=url(b"\x03" * 16),
         expire_time=expires,
         consents=(
-            Consent("AGENT", "agent-1", url(b"\x01" * 16), expires),
-            Consent("HUMAN", "anna", url(b"\x02" * 16), expires),
+            Consent("AGENT", "agent-1", url(b"\x01" * 16), expires, raw(AGENT)),
+            Consent("HUMAN", "anna", url(b"\x02" * 16), expires, raw(HUMAN)),
         ),
     )
 
@@ -306,18 +307,31 @@ def by_human(key: Ed25519PrivateKey = HUMAN, **changes: object) -> Payload:
     return grant_of(human=human_consent(key, **changes))
 
 
+def second_as_agent() -> Payload:
+    """Return a grant in which both consents are by keys of the human."""
+    return grant_of(agent_consent(STRANGER), human_consent())
+
+
 def holding(principal: str, key: bytes) -> GenesisRecord:
     """Return the genesis with another human or key of theirs."""
-    return replace(GENESIS, human=SlotKey(principal, key))
+    return replace(GENESIS, human=SlotKeys.of(principal, key))
 
 
 TYPED = decided(2, slot="HUMAN", principal="anna")
-CLOSED = replace(GENESIS, human=replace(GENESIS.human, successors=(ACTION,)))
+CLOSED = replace(GENESIS, human=SlotKeys("anna", (PrincipalKey(raw(HUMAN), "", (ACTION,)),)))
+SECOND = PrincipalKey(raw(STRANGER), "laptop")
+HALF = replace(GENESIS, human=replace(CLOSED.human, keys=(*CLOSED.human.keys, SECOND)))
+TWO = replace(GENESIS, human=replace(GENESIS.human, keys=(*GENESIS.human.keys, SECOND)))
+"""The human has a second key, and signs with either."""
+SHARED = replace(TWO, agent=replace(GENESIS.agent, keys=(*GENESIS.agent.keys, SECOND)))
 CONSENT_FORGERIES = [
     Refused("none by the human", "missing", lambda: only("AGENT"), "HUMAN"),
     Refused("none by the agent", "missing", lambda: only("HUMAN"), "AGENT"),
     Refused("none at all", "missing", lambda: grant_of(consents={}), "AGENT"),
     Refused("by a retired key", "retired_key", grant_of, "HUMAN", genesis=CLOSED),
+    Refused("by a retired key beside another", "retired_key", grant_of, "HUMAN", genesis=HALF),
+    Refused("a second key for the agent", "signature", second_as_agent, "AGENT", genesis=TWO),
+    Refused("a key of both", "distinct", grant_of, "HUMAN", genesis=SHARED),
     *(
         Refused(
             f"signed as {kind}",

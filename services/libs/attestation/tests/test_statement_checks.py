@@ -3,36 +3,25 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
-import signed_envelopes
 from concord_attestation.consent import (
-    CONSENT_TYPE,
-    DELETION_TYPE,
-    KEY_CHECKS,
-    KEY_TYPE,
     REJECTION_TYPE,
-    RESTORE_TYPE,
     REVOCATION_TYPE,
     Answer,
     ConsentError,
     ConsentInvalid,
     DeletionInvalid,
-    GenesisRecord,
     KeyInvalid,
     RestoreInvalid,
-    SlotKey,
-    Terms,
+    SlotKeys,
 )
 from concord_attestation.deletion import verify_deletion
-from concord_attestation.digest import etags_digest
+from concord_attestation.key_changes import KeyChange, verify_key_change
 from concord_attestation.keys import key_id
-from concord_attestation.parties import verify_new_key
-from concord_attestation.restore import restored_governance_key, verify_restore
+from concord_attestation.restore import restored_governance_key
 from concord_attestation.verify import (
     read_revocation,
-    verify_answer,
     verify_consent,
     verify_revocation,
 )
@@ -45,7 +34,6 @@ from signed_envelopes import (
     GOVERNANCE,
     HUMAN,
     IDENTITY_POINT,
-    LATER,
     NEXT,
     NOW,
     STRANGER,
@@ -54,22 +42,19 @@ from signed_envelopes import (
     raw,
     url,
 )
-
-
-def sealed(kind: str, payload: Payload, *keys: Ed25519PrivateKey) -> bytes:
-    """Return the envelope of a statement."""
-    return json.dumps(signed_envelopes.sealed(kind, payload, *keys)).encode()
-
-
-def padded(envelope: bytes, size: int) -> bytes:
-    """Return the same envelope in so many bytes."""
-    return envelope.ljust(size)
-
-
-def new_key(key: Ed25519PrivateKey = NEXT, **changed: object) -> bytes:
-    """Return the proof of the human's next key."""
-    told = {"version": 1, "space": "home", "slot": "HUMAN", "principal": "anna"}
-    return sealed(KEY_TYPE, {**told, "public_key": url(raw(NEXT))} | changed, key)
+from statements import (
+    CLOSED,
+    TERMS,
+    answer,
+    check_answer,
+    check_restore,
+    consent,
+    deletion,
+    new_key,
+    padded,
+    restoring,
+    sealed,
+)
 
 
 def low_order_key() -> bytes:
@@ -97,15 +82,13 @@ KEY_FORGERIES: dict[str, tuple[Callable[[], bytes], str]] = {
     "a replaced key": (lambda: new_key(STRANGER, public_key=url(raw(STRANGER))), "retired_key"),
 }
 RETIRED = {key_id(raw(STRANGER))}
-CLOSED = replace(GENESIS, human=replace(GENESIS.human, successors=(key_id(raw(NEXT)),)))
-"""Restored from a backup of before the human's key was changed."""
 
 
 @pytest.mark.parametrize(("forge", "check"), KEY_FORGERIES.values(), ids=KEY_FORGERIES)
 def test_a_forged_new_key_is_refused(forge: Callable[[], bytes], check: str) -> None:
     """V5 A new key is sound, its own, and in the hands of its slot's principal."""
     with pytest.raises(KeyInvalid) as caught:
-        verify_new_key(forge(), GENESIS, RETIRED)
+        verify_key_change(forge(), GENESIS, RETIRED)
 
     assert caught.value.check == check
     assert caught.value.metadata["check"] == check
@@ -115,23 +98,22 @@ def test_a_new_key_holds() -> None:
     """V5 Each slot can have another key, and every check has a forgery."""
     told: Payload = {"slot": "AGENT", "principal": "agent-1"}
 
-    assert verify_new_key(padded(new_key(), 16_384), GENESIS) == (
-        "HUMAN",
-        SlotKey("anna", raw(NEXT)),
+    assert verify_key_change(padded(new_key(), 16_384), GENESIS) == KeyChange(
+        "HUMAN", SlotKeys.of("anna", raw(NEXT)), raw(HUMAN), (raw(NEXT),)
     )
-    assert verify_new_key(new_key(**told), GENESIS) == ("AGENT", SlotKey("agent-1", raw(NEXT)))
-    assert {check for _, check in KEY_FORGERIES.values()} == set(KEY_CHECKS)
+    changed = verify_key_change(new_key(**told), GENESIS)
+    assert (changed.slot, changed.holder) == ("AGENT", SlotKeys.of("agent-1", raw(NEXT)))
 
 
 def test_a_closed_slot_takes_its_successor_alone() -> None:
     """V5 V6 Neither another key of its own, nor one of the slot that is open."""
-    assert verify_new_key(new_key(), CLOSED, RETIRED)[0] == "HUMAN"
+    assert verify_key_change(new_key(), CLOSED, RETIRED).slot == "HUMAN"
     third = new_key(THERE, public_key=url(raw(THERE)))
     agents = new_key(slot="AGENT", principal="agent-1")
     for proof in (third, agents):
-        verify_new_key(proof, GENESIS)
+        verify_key_change(proof, GENESIS)
         with pytest.raises(KeyInvalid, match="retired_key"):
-            verify_new_key(proof, CLOSED)
+            verify_key_change(proof, CLOSED)
     assert CLOSED.closed_slots == ("HUMAN",)
     assert CLOSED.changing_key() == GENESIS
 
@@ -141,28 +123,6 @@ def test_a_closed_slot_deletes_no_space() -> None:
     verify_deletion(deletion(), CLOSED.changing_key(), NOW)
     with pytest.raises(DeletionInvalid, match="retired_key"):
         verify_deletion(deletion(), CLOSED, NOW)
-
-
-def restoring(*keys: Ed25519PrivateKey, **changed: object) -> bytes:
-    """Return a restore grant, signed by both slots unless others are named."""
-    told = {
-        "version": 3,
-        "space": "home",
-        "genesis_digest": DIGEST,
-        "export_digest": DIGEST,
-        "constitutive_digest": DIGEST,
-        "keys": {"AGENT": url(raw(AGENT)), "HUMAN": url(raw(HUMAN))},
-        "governance_key": url(raw(THERE)),
-        "nonce": url(b"\x07" * 16),
-        "expire_time": LATER,
-    }
-    return sealed(RESTORE_TYPE, told | changed, *(keys or (AGENT, HUMAN)))
-
-
-def check_restore(grant: bytes, genesis: GenesisRecord = GENESIS, **changed: Any) -> Any:
-    """Verify a restore grant as graph does, with some arguments replaced."""
-    told: Payload = {"space": "home", "export_digest": DIGEST, "now_us": NOW} | changed
-    return verify_restore(grant, genesis=genesis, **told)
 
 
 def changed_key() -> dict[str, str]:
@@ -197,9 +157,9 @@ RESTORE_FORGERIES: dict[str, tuple[Callable[[], object], str]] = {
     "without the genesis' key": (restored(AGENT, NEXT, keys=changed_key()), "signature"),
     "a genesis of one key": (
         lambda: check_restore(
-            restoring(AGENT, HUMAN, NEXT), replace(GENESIS, human=SlotKey("anna", raw(AGENT)))
+            restoring(AGENT, HUMAN, NEXT), replace(GENESIS, human=SlotKeys.of("anna", raw(AGENT)))
         ),
-        "signature",
+        "distinct",
     ),
     "another space's": (restored(space="work"), "space"),
     "into another space": (lambda: check_restore(restoring(), space="work"), "space"),
@@ -231,27 +191,12 @@ def test_a_restore_grant_holds() -> None:
     last = NOW + 3_600_000_000 - 1
     assert check_restore(padded(restoring(), 16_384), now_us=last).constitutive_digest == DIGEST
     found = check_restore(restoring(AGENT, HUMAN, NEXT, keys=changed_key()))
-    assert (found.genesis.human.public_key, found.nonce) == (raw(NEXT), url(b"\x07" * 16))
+    assert (found.genesis.human.public_keys, found.nonce) == ({raw(NEXT)}, url(b"\x07" * 16))
     assert found.genesis.governance_key == raw(THERE)
     assert found.action_digest == DIGEST
     assert restored_governance_key(restoring()) == raw(THERE)
     with pytest.raises(RestoreInvalid):
         restored_governance_key(b"{}")
-
-
-def answer(kind: str = REJECTION_TYPE, key: Ed25519PrivateKey = HUMAN, **changed: Any) -> bytes:
-    """Return the human's answer to a proposal."""
-    told = {
-        **{"version": 1, "space": "home", "slot": "HUMAN", "principal": "anna"},
-        **{"proposal_id": "p-1", "revision": 2, "reason": "no", "nonce": url(b"\x05" * 16)},
-    }
-    return sealed(kind, told | changed, key)
-
-
-def check_answer(envelope: bytes, genesis: GenesisRecord = GENESIS, **changed: Any) -> Answer:
-    """Verify an answer as governance does, with some arguments replaced."""
-    told: Payload = {"space": "home", "proposal_id": "p-1", "revision": 2} | changed
-    return verify_answer(envelope, REJECTION_TYPE, genesis=genesis, **told)
 
 
 ANSWER_FORGERIES: dict[str, tuple[Callable[[], object], str, str]] = {
@@ -295,20 +240,6 @@ def test_an_answer_holds() -> None:
         read_revocation(answer())
 
 
-def consent(**changed: Any) -> bytes:
-    """Return the human's consent."""
-    told = {
-        **{"version": 3, "space": "home", "slot": "HUMAN", "principal": "anna"},
-        **{"proposal_id": "p-1", "revision": 2, "nonce": url(b"\x05" * 16)},
-        **dict.fromkeys(("proposal_digest", "action_digest", "policy_digest"), DIGEST),
-        **{"etags_digest": etags_digest({"a": "b"}), "expire_time": LATER},
-    }
-    return sealed(CONSENT_TYPE, told | changed, HUMAN)
-
-
-TERMS = Terms("home", "p-1", 2, DIGEST, DIGEST, {"a": "b"}, DIGEST)
-
-
 @pytest.mark.parametrize(
     ("changed", "now_us", "check", "detail"),
     [
@@ -328,12 +259,6 @@ def test_one_consent_is_checked_as_in_a_grant(
         verify_consent(consent(**changed), genesis=GENESIS, terms=TERMS, now_us=now_us)
 
     assert (caught.value.check, caught.value.detail) == (check, detail)
-
-
-def deletion(*keys: Ed25519PrivateKey, **changed: Any) -> bytes:
-    """Return the statement that the space is to be deleted, by both slots unless others sign."""
-    told = {"version": 1, "space": "home", "genesis_digest": DIGEST, "expire_time": LATER}
-    return sealed(DELETION_TYPE, told | changed, *(keys or (AGENT, HUMAN)))
 
 
 @pytest.mark.parametrize(

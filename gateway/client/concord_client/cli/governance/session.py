@@ -149,20 +149,21 @@ class GovernanceSession:
             )
         return holders
 
-    def key_file(self, slot: Slot, given: Path | None) -> "KeyFile":
-        """The file with a slot's present key. Raises `CommandError`."""
+    def key_file(self, slot: Slot, given: Path | None, but: bytes = b"") -> "KeyFile":
+        """The file with a key that signs for a slot now, `but` not this. Raises `CommandError`."""
         from concord_client.trust import keyfiles
 
         holder = self.holders()[slot.value_of()]
         files = [keyfiles.read(given)] if given else list(keyfiles.known(merged(self.session)))
+        keys = [key for key in signing_keys(holder) if key != but]
         for file in files:
-            if file.slot == slot.contract and file.public_key == holder.public_key:
+            if file.slot == slot.contract and file.public_key in keys:
                 keyfiles.demand_outside(file.path, merged(self.session))
                 return file
         where = given or keyfiles.key_directory(merged(self.session))
         raise CommandError(
-            f"{where} does not hold the key that speaks for {slot.contract} "
-            f"({holder.principal}, {keyfiles.encoded(holder.public_key)}): name its file "
+            f"{where} does not hold a key that speaks for {slot.contract} "
+            f"({holder.principal}, {', '.join(map(keyfiles.encoded, keys))}): name its file "
             "with --key."
         )
 
@@ -173,6 +174,12 @@ class GovernanceSession:
         return keyfiles.open_key(
             file, lambda: passphrase(passphrase_fd, f"Passphrase of {file.path}: ")
         )
+
+
+def signing_keys(holder: "SlotKey") -> list[bytes]:
+    """The raw public keys of a slot that count; those of a closed slot consent to their end."""
+    closed = bool(holder.successor_digests)
+    return [key.public_key for key in holder.keys if closed or not key.successor_digests]
 
 
 @contextmanager

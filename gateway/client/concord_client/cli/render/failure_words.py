@@ -23,17 +23,20 @@ _CHECKS = {
     "etags": "an item is at another version than the one that was signed",
     "expiry": "it had run out",
     "governance_signature": "governance did not sign it",
+    "key_count": "the slot has as many keys as one may have",
+    "last_key": "it is the only key of the slot that counts",
     "missing": "it is not there",
     "nonce": "it was used or taken back before",
     "policy_digest": "it is under another policy",
     "principal": "it is not of the principal whose word counts",
     "proposal": "it is for another proposal",
     "proposal_digest": "it is for other words of the proposal",
-    "retired_key": "its key was replaced before, or its slot is closed since a backup was "
+    "retired_key": "its key was retired before, or its slot is closed since a backup was "
     "restored: "
     "`concord principal rotate --slot SLOT --key FILE`, with the newer key's file, opens it",
-    "signature": "it is not signed with the key that counts now",
+    "signature": "it is not signed with a key that counts now",
     "space": "it is for another space",
+    "unknown_key": "the slot has no such key",
 }
 
 

@@ -118,8 +118,9 @@ class ConsentRules:
         state.demand("approve_slot", given.slot in REQUIRED[proposal.level])
         state.demand("approve_nonce", state.spend(given.nonce))
         state.demand("approve_revoked", not state.is_burnt(given.slot, given.nonce))
-        key = state.keys().slot(given.slot).public_key
-        proposal.consents[given.slot] = LoggedConsent(given.expire_time, given.nonce, key)
+        proposal.consents[given.slot] = LoggedConsent(
+            given.expire_time, given.nonce, given.public_key
+        )
 
     def on_revoke(self, leaf: dict[str, Any]) -> None:
         """Judge a revocation, an entry of graph's. Like a write, it burns a nonce at most once.

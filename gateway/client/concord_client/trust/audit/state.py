@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 
 import rfc8785
 from concord_attestation.consent import GenesisRecord, Terms, of_slot
-from concord_attestation.parties import verify_genesis, verify_new_key
+from concord_attestation.key_changes import verify_key_change
+from concord_attestation.keys import key_id
+from concord_attestation.parties import verify_genesis
 
 from concord_client.trust.audit.items import Items
 from concord_client.trust.audit.log import Log, LogInvalid, Pinned
@@ -97,6 +99,8 @@ class ReplayState:
         """Entries of writes that no decision of both slots covers."""
         self._nonces: set[str] = set()
         self._burnt: set[str] = set()
+        self._retired: set[str] = set()
+        """Hex SHA-256 of the keys that no longer count: none comes back."""
 
     def known(self, leaf: dict[str, Any], *states: str) -> LoggedProposal:
         """Return the entry's proposal; LogInvalid unless it is in one of these states."""
@@ -120,7 +124,7 @@ class ReplayState:
         """Return whether each consenting slot still has the key that signed its consent."""
         keys = self.keys()
         return all(
-            given.key == keys.slot(slot).public_key for slot, given in proposal.consents.items()
+            given.key in keys.slot(slot).public_keys for slot, given in proposal.consents.items()
         )
 
     def spend(self, nonce: str) -> bool:
@@ -146,11 +150,16 @@ class ReplayState:
         self.demand("key_action", signed)
 
     def change_key(self, action: dict[str, Any]) -> None:
-        """Replace a slot's key by that in the action to which both slots consented."""
+        """Change a slot's keys by the action to which both slots consented."""
         keys = self.keys()
-        slot, holder = verify_new_key(b64decode(action["change_key"]["proof"], validate=True), keys)
+        proof = b64decode(action["change_key"]["proof"], validate=True)
+        change = verify_key_change(proof, keys, self._retired)
+        if change.retired:
+            self._retired.add(key_id(change.retired))
         self.genesis = (
-            replace(keys, agent=holder) if slot == "AGENT" else replace(keys, human=holder)
+            replace(keys, agent=change.holder)
+            if change.slot == "AGENT"
+            else replace(keys, human=change.holder)
         )
 
     def demand(self, rule: str, holds: bool, of: str = "", *, at_once: bool = True) -> None:

@@ -242,17 +242,19 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Example: both slots name one key -> "distinct".
     """
     ERROR_REASON_KEY_INVALID: _ErrorReason.ValueType  # 401
-    """A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-    "space", "principal", "key", "distinct", "signature", "retired_key" (it was replaced before, or is not
-    the one that opens a closed slot); "detail" and "field" as of GENESIS_INVALID.
+    """A change of a slot's keys does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+    "space", "principal", "key", "distinct", "signature", "retired_key" (it was retired before, or is not
+    the one that opens a closed slot), "unknown_key" (what is replaced or retired is no key of the slot, or
+    not named where the slot has several), "last_key" (no other key of the slot counts), "key_count" (the
+    slot has 8); "detail" and "field" as of GENESIS_INVALID.
     Example: a proof that the old key signed -> "signature".
     """
     ERROR_REASON_CONSENT_INVALID: _ErrorReason.ValueType  # 402
     """A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
     "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
     "proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct", "reason",
-    "retired_key" (a backup was restored that is older than a change of the slot's key: the slot is closed
-    until the key of then is put in its place again); "detail" and "field" as of GRANT_INVALID.
+    "retired_key" (a backup was restored that is older than a change of the slot's keys: this one signs
+    nothing more, and a slot with no other is closed until the key of then is put in its place again); "detail" and "field" as of GRANT_INVALID.
     Example: a consent to revision 1 of a proposal at revision 2 -> "proposal".
     """
     ERROR_REASON_GRANT_INVALID: _ErrorReason.ValueType  # 403
@@ -625,17 +627,19 @@ with "field" when one field of the statement is wrong.
 Example: both slots name one key -> "distinct".
 """
 ERROR_REASON_KEY_INVALID: ErrorReason.ValueType  # 401
-"""A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-"space", "principal", "key", "distinct", "signature", "retired_key" (it was replaced before, or is not
-the one that opens a closed slot); "detail" and "field" as of GENESIS_INVALID.
+"""A change of a slot's keys does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+"space", "principal", "key", "distinct", "signature", "retired_key" (it was retired before, or is not
+the one that opens a closed slot), "unknown_key" (what is replaced or retired is no key of the slot, or
+not named where the slot has several), "last_key" (no other key of the slot counts), "key_count" (the
+slot has 8); "detail" and "field" as of GENESIS_INVALID.
 Example: a proof that the old key signed -> "signature".
 """
 ERROR_REASON_CONSENT_INVALID: ErrorReason.ValueType  # 402
 """A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
 "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
 "proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct", "reason",
-"retired_key" (a backup was restored that is older than a change of the slot's key: the slot is closed
-until the key of then is put in its place again); "detail" and "field" as of GRANT_INVALID.
+"retired_key" (a backup was restored that is older than a change of the slot's keys: this one signs
+nothing more, and a slot with no other is closed until the key of then is put in its place again); "detail" and "field" as of GRANT_INVALID.
 Example: a consent to revision 1 of a proposal at revision 2 -> "proposal".
 """
 ERROR_REASON_GRANT_INVALID: ErrorReason.ValueType  # 403

@@ -441,9 +441,11 @@ Global___MergeItemsRequest: _TypeAlias = MergeItemsRequest  # noqa: Y015
 
 @_typing.final
 class ChangeKeyRequest(_message.Message):
-    """Asks for another key for a principal. The present keys sign the consents, the new key the proof. A key
-    that was replaced before does not come back, and while a slot is closed only a key of its
-    `successor_digests` is taken: else ERROR_REASON_KEY_INVALID, "retired_key".
+    """Asks for a principal's key to be added, replaced or retired. Present keys sign the consents; the new key
+    signs the statement, or one that stays when a key is retired. A slot has 1 to 8 keys, each of which signs
+    alone, and all of which are one party. A key that was retired before does not come back, and while a slot
+    is closed only a key of its `successor_digests` is taken, in a retired key's place: else
+    ERROR_REASON_KEY_INVALID, "retired_key".
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -453,8 +455,8 @@ class ChangeKeyRequest(_message.Message):
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     proof: _builtins.bytes
-    """A DSSE envelope of type application/vnd.concord.key.v1+json, signed by the new key: space, slot,
-    principal and the key itself.
+    """A DSSE envelope of type application/vnd.concord.key.v1+json: what is done with which key of which
+    principal. Version 1 of its statement replaces the only key of a slot.
     """
     def __init__(
         self,
@@ -710,18 +712,23 @@ class SlotKey(_message.Message):
     PRINCIPAL_FIELD_NUMBER: _builtins.int
     PUBLIC_KEY_FIELD_NUMBER: _builtins.int
     SUCCESSOR_DIGESTS_FIELD_NUMBER: _builtins.int
+    KEYS_FIELD_NUMBER: _builtins.int
     slot: _type_pb2.Slot.ValueType
     """The slot."""
     principal: _builtins.str
     """The principal."""
     public_key: _builtins.bytes
-    """Raw Ed25519 public key, 32 bytes."""
+    """The first of `keys`: raw Ed25519 public key, 32 bytes."""
     @_builtins.property
     def successor_digests(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Hex SHA-256 of each key that replaced this one in a newer state of the space, as the receipts of a
-        restore say. If there is one, this key is retired and the slot closed: the key signs nothing but its
-        consent to a change to one of these.
+        """Hex SHA-256 of each key that counted in the place of one of `keys` in a newer state of the space, if all
+        of them are retired: the slot is closed, and its keys sign nothing but the consent to a change to one of
+        these. Empty for an open slot.
         """
+
+    @_builtins.property
+    def keys(self) -> _containers.RepeatedCompositeFieldContainer[Global___PrincipalKey]:
+        """All keys of the slot, in the order in which they came: 1 to 8."""
 
     def __init__(
         self,
@@ -730,14 +737,49 @@ class SlotKey(_message.Message):
         principal: _builtins.str = ...,
         public_key: _builtins.bytes = ...,
         successor_digests: _abc.Iterable[_builtins.str] | None = ...,
+        keys: _abc.Iterable[Global___PrincipalKey] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["principal", b"principal", "public_key", b"public_key", "slot", b"slot", "successor_digests", b"successor_digests"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["keys", b"keys", "principal", b"principal", "public_key", b"public_key", "slot", b"slot", "successor_digests", b"successor_digests"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SlotKey: _TypeAlias = SlotKey  # noqa: Y015
+
+@_typing.final
+class PrincipalKey(_message.Message):
+    """A key of a slot."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PUBLIC_KEY_FIELD_NUMBER: _builtins.int
+    LABEL_FIELD_NUMBER: _builtins.int
+    SUCCESSOR_DIGESTS_FIELD_NUMBER: _builtins.int
+    public_key: _builtins.bytes
+    """Raw Ed25519 public key, 32 bytes."""
+    label: _builtins.str
+    """On whose device it is, as the statement said that brought it; empty for the keys of a genesis."""
+    @_builtins.property
+    def successor_digests(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Hex SHA-256 of each key that counted in its place in a newer state of the space, as the receipts of a
+        restore say. If there is one, this key is retired: it signs nothing while the slot has another one.
+        """
+
+    def __init__(
+        self,
+        *,
+        public_key: _builtins.bytes = ...,
+        label: _builtins.str = ...,
+        successor_digests: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["label", b"label", "public_key", b"public_key", "successor_digests", b"successor_digests"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PrincipalKey: _TypeAlias = PrincipalKey  # noqa: Y015
 
 @_typing.final
 class GetConstitutiveDigestsRequest(_message.Message):

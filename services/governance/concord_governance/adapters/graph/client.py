@@ -19,7 +19,7 @@ from concord.graph.v1 import (
     memory_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_attestation.consent import GenesisRecord, SlotKey
+from concord_attestation.consent import GenesisRecord, PrincipalKey, SlotKeys
 from concord_chassis.call.failure import TRANSIENT, Failure, from_rpc_error
 from concord_chassis.call.identity import Caller, OwnTokens, RenewedToken, TokenIssuer
 from concord_chassis.call.opaque import unseal
@@ -177,10 +177,7 @@ class GraphClient:
         found = await self._call(self._governed.GetGenesis, request, space)
         if found.status != type_pb2.LOOKUP_STATUS_FOUND:
             return None
-        slots = {
-            each.slot: SlotKey(each.principal, each.public_key, tuple(each.successor_digests))
-            for each in found.slots
-        }
+        slots = {each.slot: SlotKeys(each.principal, _keys(each)) for each in found.slots}
         record = GenesisRecord(
             space=space,
             agent=slots[type_pb2.SLOT_AGENT],
@@ -253,6 +250,12 @@ class GraphClient:
         """Call graph with a token for a space."""
         metadata = self._tokens.metadata(space, SCOPES, origin=origin)
         return await _reply_of(method(request, metadata=metadata))
+
+
+def _keys(slot: governed_pb2.SlotKey) -> tuple[PrincipalKey, ...]:
+    return tuple(
+        PrincipalKey(key.public_key, key.label, tuple(key.successor_digests)) for key in slot.keys
+    )
 
 
 def _message(action: Mapping[str, Json]) -> governed_pb2.GovernedAction:

@@ -19,7 +19,8 @@ from concord_attestation.consent import (
     RestoreInvalid,
     of_slot,
 )
-from concord_attestation.parties import verify_genesis, verify_new_key
+from concord_attestation.key_changes import verify_key_change
+from concord_attestation.parties import verify_genesis
 from concord_attestation.restore import verify_restore
 from concord_attestation.verify import verify_grant, verify_revocation
 
@@ -53,6 +54,7 @@ from concord_graph.usecases.governed.principal_keys import (
     keys_now,
     principal_edges,
     retired_keys,
+    with_keys,
 )
 from concord_graph.usecases.read.attested import digests_of_ends
 from concord_graph.usecases.read.items import item_by_id, record_by_id
@@ -187,18 +189,16 @@ class GovernedChanges:
         return Acknowledged()
 
     async def change_key(self, writer: Writer, proof: bytes) -> Written:
-        """Give a principal another key; this always needs a grant. The replaced one is retired."""
+        """Add, replace or retire a principal's key; this always needs a grant."""
         tx = writer.tx
-        keys = await keys_now(tx)
         retired = {each.old for each in await retired_keys(tx)}
-        slot, holder = verify_new_key(proof, keys, retired)
+        change = verify_key_change(proof, await keys_now(tx), retired)
         for edge in await principal_edges(tx):
-            if edge.properties.get("slot") == slot:
-                properties = {**edge.properties, "key": key_text(holder.public_key)}
-                before = keys.slot(slot).public_key
-                await tx.burn([RetiredKey.of(slot, before, holder.public_key).nonce])
+            if edge.properties.get("slot") == change.slot:
+                for key in change.successors:  # each alone: a receipt may have told of one before
+                    await tx.burn([RetiredKey.of(change.slot, change.retired, key).nonce])
                 await tx.open_principals()
-                keyed = await writer.put_key(edge, replace(edge, properties=properties))
+                keyed = await writer.put_key(edge, with_keys(edge, change.holder.keys))
                 return written(edge, keyed)
         raise GenesisDamaged
 
@@ -267,9 +267,10 @@ async def demand_as_signed(tx: Reads, grant: RestoreGrant, agreed: Agreed) -> No
         GenesisDamaged: a slot has no key.
     """
     standing = await keys_now(tx)
-    said = grant.genesis
-    if (standing.agent, standing.human) != (said.agent, said.human):
-        raise RestoreInvalid("keys")
+    for slot in REQUIRED_SLOTS:
+        here, said = standing.slot(slot), grant.genesis.slot(slot)
+        if here.public_keys != said.public_keys or any(key.is_retired for key in here.keys):
+            raise RestoreInvalid("keys")
     items = agreed.items()
     if constitutive_digest(items) != grant.constitutive_digest:
         raise RestoreInvalid("constitutive_digest")
@@ -336,7 +337,7 @@ async def _write_principals(writer: Writer, record: GenesisRecord) -> None:
     for slot in REQUIRED_SLOTS:
         holder = record.slot(slot)
         node = await _reserved_node(writer, f"{PRINCIPAL_RELATION}:{holder.principal}")
-        properties = {"slot": slot, "key": key_text(holder.public_key)}
+        properties = {"slot": slot, "key": key_text(holder.keys[0].public_key)}
         await _reserved_edge(writer, space, PRINCIPAL_RELATION, node, properties)
 
 

@@ -1,17 +1,19 @@
 """Whose signatures count in a space: the principals' keys now, and those that were replaced (V5).
 
-A replaced key stays among the burnt nonces, by digests. So a backup's receipts name it, and the
-restore of a backup from before the change knows that the key which is current there is retired.
+A retired key stays among the burnt nonces, by digests, with each key that counted in its place. So
+a backup's receipts name it, and the restore of a backup from before the change knows that the key
+which is current there is retired.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from concord_attestation.consent import REQUIRED_SLOTS, GenesisRecord, SlotKey
+from concord_attestation.bounds import MAX_KEYS
+from concord_attestation.consent import REQUIRED_SLOTS, GenesisRecord, PrincipalKey, SlotKeys
 from concord_attestation.keys import key_id
 from concord_attestation.parties import verify_genesis
 from concord_attestation.restore import restored_governance_key
@@ -31,7 +33,7 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class RetiredKey:
-    """A slot's key that was replaced by another one; both as hex SHA-256."""
+    """A slot's key that another one made void, by its place or by staying; hex SHA-256 of both."""
 
     slot: str
     old: str
@@ -64,30 +66,30 @@ async def retired_keys(tx: Reads) -> Sequence[RetiredKey]:
 async def keys_now(tx: Reads) -> GenesisRecord:
     """Return the genesis with the keys that count now: both slots' and this system's governance's.
 
-    A slot whose key is retired is closed: it names its successors.
+    A key that was retired since the backup of a restored store names its successors; a slot is
+    closed when all of its keys are.
 
     Raises:
         GenesisMissing: the space has none.
-        GenesisDamaged: a slot has no key.
+        GenesisDamaged: a slot has no key, or one that is none.
     """
     founding = await tx.founding()
     if not founding.genesis:
         raise GenesisMissing
     genesis = verify_genesis(founding.genesis, tx.space)
-    keys = {}
-    for edge in await principal_edges(tx):
-        said = edge.properties
-        keys[str(said.get("slot", ""))] = _key(str(said.get("key", "")))
-    if keys.keys() != set(REQUIRED_SLOTS) or any(len(key) != _KEY_BYTES for key in keys.values()):
+    keys = {str(edge.properties.get("slot", "")): _keys(edge) for edge in await principal_edges(tx)}
+    if keys.keys() != set(REQUIRED_SLOTS) or not all(map(_are_sound, keys.values())):
         raise GenesisDamaged
     imported = founding.imported
     governance_key = restored_governance_key(imported.restore) if imported else b""
     retired = await retired_keys(tx)
 
-    def holder(slot: str) -> SlotKey:
-        return SlotKey(
-            genesis.slot(slot).principal, keys[slot], _successors(slot, keys[slot], retired)
-        )
+    def holder(slot: str) -> SlotKeys:
+        counted = [
+            replace(key, successors=_successors(slot, key.public_key, retired))
+            for key in keys[slot]
+        ]
+        return SlotKeys(genesis.slot(slot).principal, tuple(counted))
 
     return replace(
         genesis,
@@ -98,7 +100,7 @@ async def keys_now(tx: Reads) -> GenesisRecord:
 
 
 async def closed_slots(store: GraphStore, space: str) -> tuple[str, ...]:
-    """Return the slots of a space whose key is retired. Raises as `keys_now` for a damaged one."""
+    """Return the slots of a space without a key that counts. Raises as `keys_now`."""
 
     async def work(tx: Reads) -> tuple[str, ...]:
         return (await keys_now(tx)).closed_slots if (await tx.founding()).genesis else ()
@@ -111,6 +113,13 @@ async def principal_edges(tx: Reads) -> Sequence[Edge]:
     space = await tx.live_node_named(SPACE_NODE)
     edges = await tx.edges_at(space.id, live=True) if space else ()
     return [edge for edge in edges if edge.relation == PRINCIPAL_RELATION]
+
+
+def with_keys(edge: Edge, keys: Sequence[PrincipalKey]) -> Edge:
+    """Return a principal's edge with these keys: at least one, the first of them under "key"."""
+    first, *further = ({"key": key_text(key.public_key), "label": key.label} for key in keys)
+    properties = {"slot": edge.properties["slot"], **first, "further_keys": further}
+    return replace(edge, properties={name: value for name, value in properties.items() if value})
 
 
 def key_text(key: bytes) -> str:
@@ -130,8 +139,24 @@ def _successors(slot: str, key: bytes, retired: Sequence[RetiredKey]) -> tuple[s
     return tuple(sorted(followed - replaced or followed))
 
 
+def _keys(edge: Edge) -> tuple[PrincipalKey, ...]:
+    """Return the keys that a principal's edge names; one that is no text has no bytes."""
+    further = edge.properties.get("further_keys", [])
+    named = [edge.properties, *(further if isinstance(further, list) else [None])]
+    return tuple(
+        PrincipalKey(_key(str(each.get("key", ""))), str(each.get("label", "")))
+        if isinstance(each, Mapping)
+        else PrincipalKey(b"")
+        for each in named
+    )
+
+
+def _are_sound(keys: Sequence[PrincipalKey]) -> bool:
+    return len(keys) <= MAX_KEYS and all(len(key.public_key) == _KEY_BYTES for key in keys)
+
+
 def _key(text: str) -> bytes:
-    """Return the key that a principal's edge names; empty if its text is no base64url."""
+    """Return the key of this text; empty if it is no base64url."""
     try:
         return urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:

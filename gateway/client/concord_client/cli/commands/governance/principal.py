@@ -23,7 +23,9 @@ from concord_client.credentials import ENROLMENT_VARIABLE, FILE_NAME, Role, data
 
 if TYPE_CHECKING:
     from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
+    from concord.graph.v1.governed_pb2 import SlotKey
 
+    from concord_client.cli.governance.session import GovernanceSession
     from concord_client.trust.keyfiles import KeyFile
 
 app = SessionCommands(
@@ -32,7 +34,15 @@ app = SessionCommands(
 
 SlotOption = Annotated[Slot, typer.Option("--slot", case_sensitive=False, help="Whose key it is.")]
 CLOSED = " (closed: it was replaced; `principal rotate --key FILE` puts the newer key back)"
-"""What is said of a slot whose key is retired, as the receipts of a restore know."""
+"""What is said of a slot whose keys are retired, as the receipts of a restore know."""
+RETIRED = " (retired before the restore: `principal retire` takes it off the list)"
+LABEL = "command line"
+LabelOption = Annotated[
+    str, typer.Option(help="Whose device the key is on; it stands in the space for ever.")
+]
+ProtectOption = Annotated[
+    bool, typer.Option("--protect", help="Ask for a passphrase for an agent's key, too.")
+]
 OutOption = Annotated[
     Path | None,
     typer.Option("--out", help="The new key file.", show_default="~/.config/concord/SLOT.key"),
@@ -48,9 +58,7 @@ def create(
     ],
     *,
     out: OutOption = None,
-    protect: Annotated[
-        bool, typer.Option("--protect", help="Ask for a passphrase for an agent's key, too.")
-    ] = False,
+    protect: ProtectOption = False,
     passphrase_fd: PassphraseOption = None,
 ) -> None:
     """Make a key pair. A human's is locked with a passphrase; no server ever sees either."""
@@ -132,6 +140,10 @@ def rotate(
     session: Session,
     slot: SlotOption,
     *,
+    old: Annotated[
+        str, typer.Option(help="The key that goes, where the slot has several: its label or KEY.")
+    ] = "",
+    label: LabelOption = LABEL,
     out: OutOption = None,
     key: Annotated[
         Path | None,
@@ -141,41 +153,147 @@ def rotate(
             "from before a change of key, the one that counted since.",
         ),
     ] = None,
-    protect: Annotated[
-        bool, typer.Option("--protect", help="Ask for a passphrase for an agent's key, too.")
-    ] = False,
+    protect: ProtectOption = False,
     passphrase_fd: PassphraseOption = None,
 ) -> None:
-    """Propose a new key for a slot. Until both approve with their keys, the old one counts."""
+    """Propose a new key in the place of another. Until both approve, the old one counts."""
+    from concord_client.trust import signing
+
+    with governance_session(session) as governance:
+        holder = _holder(governance, slot)
+        made = _given_or_made(
+            session, slot, holder.principal, key, out=out, fd=passphrase_fd, protect=protect
+        )
+        replaced = _named(holder, old)
+        _propose(
+            governance,
+            slot,
+            made,
+            passphrase_fd,
+            change=signing.REPLACE,
+            other=replaced,
+            label=label,
+        )
+        typer.echo(f"The new key is in {made.path}.", err=True)
+
+
+@app.command("add")
+def add(
+    session: Session,
+    slot: SlotOption,
+    *,
+    label: LabelOption = LABEL,
+    out: OutOption = None,
+    key: Annotated[
+        Path | None, typer.Option("--key", help="A key file that is there, instead of a new one.")
+    ] = None,
+    protect: ProtectOption = False,
+    passphrase_fd: PassphraseOption = None,
+) -> None:
+    """Propose a further key of a principal, such as another device's. Both approve it."""
+    from concord_client.trust import signing
+
+    with governance_session(session) as governance:
+        principal = _holder(governance, slot).principal
+        made = _given_or_made(
+            session, slot, principal, key, out=out, fd=passphrase_fd, protect=protect
+        )
+        _propose(governance, slot, made, passphrase_fd, change=signing.ADD, other=b"", label=label)
+        typer.echo(f"The further key is in {made.path}.", err=True)
+
+
+@app.command("retire")
+def retire(
+    session: Session,
+    slot: SlotOption,
+    old: Annotated[
+        str, typer.Argument(metavar="KEY", help="The label or the public key that goes.")
+    ],
+    *,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            "--key",
+            help="The file of another key of the slot, which stays.",
+            show_default="~/.config/concord/*.key",
+        ),
+    ] = None,
+    passphrase_fd: PassphraseOption = None,
+) -> None:
+    """Propose that a key of a principal signs no more. The slot's last one stays."""
+    from concord_client.trust import signing
+
+    with governance_session(session) as governance:
+        gone = _named(_holder(governance, slot), old)
+        file = governance.key_file(slot, key, but=gone)
+        _propose(governance, slot, file, passphrase_fd, change=signing.RETIRE, other=gone, label="")
+
+
+def _holder(governance: "GovernanceSession", slot: Slot) -> "SlotKey":
+    return governance.holders()[slot.value_of()]
+
+
+def _named(holder: "SlotKey", name: str) -> bytes:
+    """The slot's key of this label or text; without a name its only one."""
+    from concord_client.trust.keyfiles import encoded
+
+    keys = [
+        each.public_key
+        for each in holder.keys
+        if not name or name in (each.label, encoded(each.public_key))
+    ]
+    if len(keys) == 1:
+        return keys[0]
+    named = ", ".join(f"{encoded(each.public_key)} {each.label}".strip() for each in holder.keys)
+    raise CommandError(f"Name one key of {holder.principal} by its label or itself: {named}.")
+
+
+def _propose(
+    governance: "GovernanceSession",
+    slot: Slot,
+    file: "KeyFile",
+    passphrase_fd: int | None,
+    *,
+    change: str,
+    other: bytes,
+    label: str,
+) -> None:
+    """Sign the statement with the file's key, and propose the change that it asks for."""
     from concord.graph.v1 import governed_pb2
 
     from concord_client.cli.governance.action_file import salt
     from concord_client.cli.governance.actions import put_forward
-    from concord_client.trust import keyfiles, signing
+    from concord_client.trust import signing
 
-    with governance_session(session) as governance:
-        holder = next(
-            (each for each in governance.principals().slots if each.slot == slot.value_of()), None
-        )
-        if holder is None:
-            raise CommandError("This space has no principals yet: `concord principal enrol`.")
-        made = (
-            keyfiles.read(key)
-            if key
-            else _make(session, slot, holder.principal, out, passphrase_fd, protect=protect)
-        )
-        fresh = keyfiles.open_key(
-            made, lambda: passphrase(passphrase_fd, f"Passphrase of {made.path}: ")
-        )
-        proof = signing.sign_new_key(
-            slot=slot.contract,
-            principal=holder.principal,
-            space=session.space_name,
-            key=fresh.key,
-        )
-        change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
-        put_forward(governance, governed_pb2.GovernedAction(change_key=change))
-        typer.echo(f"The new key is in {made.path}.", err=True)
+    signer = governance.signer(file, passphrase_fd)
+    proof = signing.sign_key_change(
+        change=change,
+        slot=slot.contract,
+        principal=_holder(governance, slot).principal,
+        space=governance.session.space_name,
+        key=signer.key,
+        other=other,
+        label=label,
+    )
+    request = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
+    put_forward(governance, governed_pb2.GovernedAction(change_key=request))
+
+
+def _given_or_made(
+    session: Session,
+    slot: Slot,
+    name: str,
+    given: Path | None,
+    *,
+    out: Path | None,
+    fd: int | None,
+    protect: bool,
+) -> "KeyFile":
+    from concord_client.trust import keyfiles
+
+    if given:
+        return keyfiles.read(given)
+    return _make(session, slot, name, out, fd, protect=protect)
 
 
 def _make(
@@ -220,6 +338,8 @@ def _secret(session: Session) -> str:
 
 
 def _show(session: Session, principals: "GetPrincipalsResponse") -> None:
+    from concord_attestation.visible import visible
+
     from concord_client.trust.keyfiles import encoded
 
     if session.as_json:
@@ -227,11 +347,13 @@ def _show(session: Session, principals: "GetPrincipalsResponse") -> None:
         return
     pairs = [
         (
-            word(type_pb2.Slot, each.slot),
-            f"{each.principal}={encoded(each.public_key)}"
-            + (CLOSED * bool(each.successor_digests)),
+            word(type_pb2.Slot, slot.slot),
+            f"{slot.principal}={encoded(each.public_key)}"
+            + (f" {visible(each.label)!r}" if each.label else "")
+            + (CLOSED if slot.successor_digests else RETIRED * bool(each.successor_digests)),
         )
-        for each in principals.slots
+        for slot in principals.slots
+        for each in slot.keys
     ]
     pairs += [
         ("governance", encoded(principals.governance_key)),
