@@ -292,6 +292,10 @@ RISES: list[tuple[str, int, str]] = [
         )
     ),
     ("tests", 690, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
+    ("services/graph", 230, "claims on one item fit after another; notes have an owner (34)"),
+    ("protos/concord", 45, "why a claim is refused; what of working memory is left (34)"),
+    ("gateway/client", 20, "shows why a claim is refused, and what of notes is left (34)"),
+    ("tests", 330, "claims that fit, and notes that stand above (34)"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

@@ -169,7 +169,8 @@ class WorkingMemoryFull(GraphError):
 
     def __init__(self, capacity: int) -> None:
         super().__init__(
-            f"working memory holds {capacity} entries of high importance: remove one first"
+            f"working memory holds {capacity} entries that stay, of high importance or of somebody "
+            "who stands above the caller: remove one first"
         )
         self.metadata = {"capacity": str(capacity)}
 
@@ -228,6 +229,13 @@ class StandsAbove(_AboutItem):
         self.target = target
         self.action = action
         self.named = named
+
+
+class NotedAbove(_AboutItem):
+    """A write would remove or change a note of working memory that a higher principal put (W9)."""
+
+    reason = "ERROR_REASON_STANDS_ABOVE"
+    why = "who noted this stands above the caller: it stays"
 
 
 class SpaceDeleted(GraphError):

@@ -75,9 +75,11 @@ class WorkingMemoryPut:
 
 @dataclass(frozen=True, slots=True)
 class WorkingMemoryRemoved:
-    """How many entries of working memory are gone."""
+    """How many entries of working memory are gone, and how many are left: who put them stands
+    above the author."""
 
     count: int
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,11 @@ WOULD = {
     type_pb2.CLAIM_ACTION_DECIDE: "decide a conflict of",
 }
 
+_WHY_NOT = {
+    type_pb2.CLAIM_REASON_ITEM_CHANGED: "the item changed since; its claimant has to ask again",
+    type_pb2.CLAIM_REASON_ITEM_GONE: "the item is gone",
+}
+
 
 def is_claimed(reply: Any) -> bool:
     """Whether part of a write, or all of it, did nothing but to claim."""
@@ -70,6 +75,8 @@ def listed(claims: Sequence[Any]) -> list[RenderableType]:
         if each.state != type_pb2.CLAIM_STATE_OPEN:
             state = word(type_pb2.ClaimState, each.state)
             lines.append(text(f"    {state} by {each.settled_by}, {when(each.settle_time)}", "dim"))
+        if each.reason:
+            lines.append(text(f"    not done: {_WHY_NOT[each.reason]}", "yellow"))
     return lines
 
 

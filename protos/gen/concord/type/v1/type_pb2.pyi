@@ -565,6 +565,30 @@ CLAIM_STATE_WITHDRAWN: ClaimState.ValueType  # 4
 """Its claimant took it back, or one of its sides is gone."""
 Global___ClaimState: _TypeAlias = ClaimState  # noqa: Y015
 
+class _ClaimReason:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ClaimReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ClaimReason.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CLAIM_REASON_UNSPECIFIED: _ClaimReason.ValueType  # 0
+    """Somebody settled it so, or it is open."""
+    CLAIM_REASON_ITEM_CHANGED: _ClaimReason.ValueType  # 1
+    """It was accepted, but what it would change was changed by a plain write since it was made: refused, ask again."""
+    CLAIM_REASON_ITEM_GONE: _ClaimReason.ValueType  # 2
+    """It was accepted, but what it would change is gone: refused."""
+
+class ClaimReason(_ClaimReason, metaclass=_ClaimReasonEnumTypeWrapper):
+    """Why a claim was settled as it was, where nobody said so."""
+
+CLAIM_REASON_UNSPECIFIED: ClaimReason.ValueType  # 0
+"""Somebody settled it so, or it is open."""
+CLAIM_REASON_ITEM_CHANGED: ClaimReason.ValueType  # 1
+"""It was accepted, but what it would change was changed by a plain write since it was made: refused, ask again."""
+CLAIM_REASON_ITEM_GONE: ClaimReason.ValueType  # 2
+"""It was accepted, but what it would change is gone: refused."""
+Global___ClaimReason: _TypeAlias = ClaimReason  # noqa: Y015
+
 class _HealthStatus:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015

@@ -12,13 +12,14 @@ from concord_graph.domain.claims import (
     NOTHING,
     Claim,
     ClaimAction,
+    Rank,
     Stand,
     Target,
     claim_of,
     harms,
 )
 from concord_graph.domain.conflicts import Conflict, conflict_of
-from concord_graph.domain.errors import StandsAbove
+from concord_graph.domain.errors import NotedAbove, StandsAbove
 from concord_graph.domain.items import (
     DeclaredRelation,
     Edge,
@@ -86,14 +87,23 @@ class StandingGuard(Stands):
         less reach than all, whatever it changes."""
         return harms(before, after) or (self._author.reach is not Reach.ALL and before != after)
 
-    async def demand_in_reach(self, entry: Entry) -> None:
-        """Refuse a key with less reach than all to change an entry.
+    async def demand_free(self, entry: Entry) -> None:
+        """Refuse to change an entry that stands above the author, or is out of its key's reach.
 
         Raises:
-            BeyondReach: it is not its own.
+            BeyondReach: the key has less reach than all, and it is not its own.
+            NotedAbove: who put it stands above the author.
         """
         if await self.is_out_of_reach(entry):
             raise BeyondReach(entry.id)
+        if await self.is_noted_above(entry):
+            raise NotedAbove(entry.id)
+
+    async def is_noted_above(self, entry: Entry) -> bool:
+        """Return whether who put an entry stands above the author (W9)."""
+        if self.rank is Rank.HUMAN and not await self._guards_equals():
+            return False
+        return await self._stands_above(await self.noted_by(entry))
 
     async def _stands_above(self, stand: Stand) -> bool:
         if stand.rank < self.rank or not stand.principals - {self._author.principal}:
