@@ -95,6 +95,25 @@ async def test_the_lower_memory_says_that_it_is_disputed(works: Dissonant) -> No
     assert (found.next_action, found.preferred_memory_id) == (PREFER, "wim")
 
 
+async def test_many_contradictions_of_one_agent_hide_no_other_ones(works: Dissonant) -> None:
+    """W9 D5 S5 Of more than a result shows, each writer's come in turn; all are counted."""
+    honest = Caller("one", "honest", ASKING, "AGENT", origin="AGENT")
+    await _add(works, PERSON, "wim", "The lighthouse keeper is called Wim.")
+    await _add(works, honest, "jos", "The tower has a keeper, and Jos is that.")
+    await _contradict(works, honest, "jos", "wim")
+    token = ""
+    for number in range(22):
+        await _add(works, AGENT, f"n{number}", f"Boat {number} is in the harbour.")
+        token = await _contradict(works, AGENT, f"n{number}", "wim")
+
+    found = await _search(works, "What is the lighthouse keeper called?", token)
+
+    first = found.results[0]
+    assert (first.memory.id, first.memory.conflict_count) == ("wim", 23)
+    assert len(first.potential_conflicts) == 20
+    assert first.potential_conflicts[-1].other_id == "jos"
+
+
 async def test_without_the_rule_it_would(works: Dissonant, monkeypatch: pytest.MonkeyPatch) -> None:
     """W9 S5 What the first test would find."""
     monkeypatch.setattr(advice, "VERIFIED", 4)

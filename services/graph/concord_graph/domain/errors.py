@@ -231,13 +231,6 @@ class StandsAbove(_AboutItem):
         self.named = named
 
 
-class NotedAbove(_AboutItem):
-    """A write would remove or change a note of working memory that a higher principal put (W9)."""
-
-    reason = "ERROR_REASON_STANDS_ABOVE"
-    why = "who noted this stands above the caller: it stays"
-
-
 class SpaceDeleted(GraphError):
     """The space was deleted and takes no more writes."""
 

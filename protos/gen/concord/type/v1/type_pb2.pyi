@@ -737,6 +737,7 @@ class Edge(_message.Message):
     CLAIMED_FIELD_NUMBER: _builtins.int
     CLAIMS_FIELD_NUMBER: _builtins.int
     CLAIM_COUNT_FIELD_NUMBER: _builtins.int
+    CONFLICT_COUNT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id (UUIDv7), given by Concord. Output only on upsert."""
     relation: _builtins.str
@@ -763,6 +764,8 @@ class Edge(_message.Message):
     """
     claim_count: _builtins.int
     """How many open claims there are. Output only."""
+    conflict_count: _builtins.int
+    """How many open conflicts there are. Output only."""
     @_builtins.property
     def source(self) -> Global___EdgeEnd:
         """Its source."""
@@ -818,7 +821,9 @@ class Edge(_message.Message):
 
     @_builtins.property
     def conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ids of its open conflicts (POTENTIAL or CONFIRMED, and not UNDECIDED), at most 20, newest first. Output only."""
+        """Ids of its open conflicts (POTENTIAL or CONFIRMED, and not UNDECIDED), at most 20, newest first: of more, each
+        writer's in turn, so many of one hide nobody else's. Output only.
+        """
 
     @_builtins.property
     def claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___ClaimNote]:
@@ -853,10 +858,11 @@ class Edge(_message.Message):
         claimed: _builtins.bool = ...,
         claims: _abc.Iterable[Global___ClaimNote] | None = ...,
         claim_count: _builtins.int = ...,
+        conflict_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "modify_time", b"modify_time", "properties", b"properties", "source", b"source", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "claim_count", b"claim_count", "claimed", b"claimed", "claims", b"claims", "conflict_ids", b"conflict_ids", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "extracted", b"extracted", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "sources", b"sources", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "claim_count", b"claim_count", "claimed", b"claimed", "claims", b"claims", "conflict_count", b"conflict_count", "conflict_ids", b"conflict_ids", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "extracted", b"extracted", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "sources", b"sources", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__weight: _TypeAlias = _typing.Literal["weight"]  # noqa: Y015
     _WhichOneofArgType__weight: _TypeAlias = _typing.Literal["_weight", b"_weight"]  # noqa: Y015
@@ -1224,6 +1230,7 @@ class Memory(_message.Message):
     CLAIMS_FIELD_NUMBER: _builtins.int
     CLAIM_COUNT_FIELD_NUMBER: _builtins.int
     PRINCIPAL_FIELD_NUMBER: _builtins.int
+    CONFLICT_COUNT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id: the caller's own, else a UUIDv7. Links name it: [[memory:ID]]."""
     content: _builtins.str
@@ -1274,6 +1281,8 @@ class Memory(_message.Message):
     """How many open claims there are. Output only."""
     principal: _builtins.str
     """The principal that first wrote it down. Empty in versions and former revisions of it. Output only."""
+    conflict_count: _builtins.int
+    """How many open conflicts there are. Output only."""
     @_builtins.property
     def concepts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Its concepts; extracted from the content when none are given."""
@@ -1339,7 +1348,9 @@ class Memory(_message.Message):
 
     @_builtins.property
     def conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ids of its open conflicts (POTENTIAL or CONFIRMED, and not UNDECIDED), at most 20, newest first. Output only."""
+        """Ids of its open conflicts (POTENTIAL or CONFIRMED, and not UNDECIDED), at most 20, newest first: of more, each
+        writer's in turn, so many of one hide nobody else's. Output only.
+        """
 
     @_builtins.property
     def health(self) -> Global___Health:
@@ -1392,10 +1403,11 @@ class Memory(_message.Message):
         claims: _abc.Iterable[Global___ClaimNote] | None = ...,
         claim_count: _builtins.int = ...,
         principal: _builtins.str = ...,
+        conflict_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "health", b"health", "modify_time", b"modify_time", "properties", b"properties", "supersession", b"supersession", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "claim_count", b"claim_count", "claims", b"claims", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "health", b"health", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "origin", b"origin", "principal", b"principal", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "trust", b"trust", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until", "words_origin", b"words_origin"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "claim_count", b"claim_count", "claims", b"claims", "concepts", b"concepts", "conflict_count", b"conflict_count", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "health", b"health", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "origin", b"origin", "principal", b"principal", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "trust", b"trust", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until", "words_origin", b"words_origin"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -19,7 +19,7 @@ from concord_graph.domain.claims import (
     harms,
 )
 from concord_graph.domain.conflicts import Conflict, conflict_of
-from concord_graph.domain.errors import NotedAbove, StandsAbove
+from concord_graph.domain.errors import StandsAbove
 from concord_graph.domain.items import (
     DeclaredRelation,
     Edge,
@@ -31,7 +31,7 @@ from concord_graph.domain.items import (
     Relation,
     is_erased,
 )
-from concord_graph.domain.reach import BeyondReach, Reach
+from concord_graph.domain.reach import BeyondReach, NotedAbove, Reach
 from concord_graph.domain.succession import former_values, next_values
 from concord_graph.ports import Author, ClaimMade, OperationFilter, Reads, ServiceRecord, Writes
 from concord_graph.usecases.read.succession import value_of
@@ -204,11 +204,8 @@ class StandingGuard(Stands):
         former = former_values(value, [each for each in near.before if each.id != edge.id])
         ids = [each.id for each in former if not each.is_fixed]
         found = await self._tx.items(ids) if ids else {}
-        return [
-            harm
-            for each in found.values()
-            if isinstance(each, Edge) and (harm := await self._follows(each, edge))
-        ]
+        values = [each for each in found.values() if isinstance(each, Edge)]
+        return [harm for each in values if (harm := await self._follows(each, edge))]
 
     async def only_claims(self, edge: Edge, unclaimed: Edge) -> bool:
         """Return whether a claimed edge that the author states again goes on to do nothing."""
