@@ -81,7 +81,10 @@ ADD_MEMORY = Tool(
         "id": "memory.id",
         "created": "created",
         "superseded_by": "memory.supersession.head_ids",
-        "gave_way": ("gave_way.items", {"id": "id", "relation": "relation"}),
+        "gave_way": (
+            "gave_way.items",
+            {"id": "id", "relation": "relation", "declared_by": "declared_by"},
+        ),
         "token": "token",
     },
     reads=False,

@@ -225,12 +225,17 @@ def shown(result: Result) -> tuple[Ref, ...]:
 
 @dataclass(frozen=True, slots=True)
 class GivenWay:
-    """An item that gave way to another, and how: SUPERSEDES, DEPRECATES or AMENDS."""
+    """An item that gave way to another, and how: SUPERSEDES, DEPRECATES or AMENDS.
+
+    `declared_by`: another principal than the author, who declared its relation functional, if that
+    is why.
+    """
 
     id: str
     kind: ItemKind
     relation: Relation
     by_id: str
+    declared_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

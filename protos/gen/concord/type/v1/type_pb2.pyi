@@ -1013,6 +1013,7 @@ class GivenWay(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     RELATION_FIELD_NUMBER: _builtins.int
     BY_ID_FIELD_NUMBER: _builtins.int
+    DECLARED_BY_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id."""
     kind: Global___ItemKind.ValueType
@@ -1025,6 +1026,10 @@ class GivenWay(_message.Message):
     """What it gave way to: the item that the lineage leads from, else the head of its chain; empty while its
     successor has not begun, and where no memory states what ended its facts.
     """
+    declared_by: _builtins.str
+    """Who declared that its relation has one value at a time, if that is why, and it was another principal than the
+    caller: who declares otherwise has both values current again.
+    """
     def __init__(
         self,
         *,
@@ -1032,10 +1037,11 @@ class GivenWay(_message.Message):
         kind: Global___ItemKind.ValueType = ...,
         relation: Global___LineageRelation.ValueType = ...,
         by_id: _builtins.str = ...,
+        declared_by: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["by_id", b"by_id", "id", b"id", "kind", b"kind", "relation", b"relation"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by_id", b"by_id", "declared_by", b"declared_by", "id", b"id", "kind", b"kind", "relation", b"relation"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

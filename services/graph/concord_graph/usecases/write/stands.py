@@ -51,7 +51,7 @@ class Stands:
         """Whether the author's key may change what is there."""
         return self._author.reach is Reach.ALL
 
-    async def is_above(self, item: Memory | Edge) -> bool:
+    async def is_above(self, item: Memory | Edge | DeclaredRelation) -> bool:
         """Return whether the author stands above all who wrote an item, or took it away, and may
         change it: what it says of it then holds."""
         if item.revision.principal == self._author.principal or not self.reaches_all:
