@@ -81,10 +81,7 @@ ADD_MEMORY = Tool(
         "id": "memory.id",
         "created": "created",
         "superseded_by": "memory.supersession.head_ids",
-        "gave_way": (
-            "gave_way.items",
-            {"id": "id", "relation": "relation", "declared_by": "declared_by"},
-        ),
+        "gave_way": ("gave_way.items", {"id": "id", "relation": "relation"}),
         "token": "token",
     },
     reads=False,

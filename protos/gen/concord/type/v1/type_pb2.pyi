@@ -1060,6 +1060,7 @@ class ClaimNote(_message.Message):
     BY_ID_FIELD_NUMBER: _builtins.int
     CLAIMANT_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
+    BY_STATEMENT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id."""
     number: _builtins.int
@@ -1074,6 +1075,8 @@ class ClaimNote(_message.Message):
     """Who claims."""
     owner: _builtins.str
     """Whose the item is. Empty where items show their claims."""
+    by_statement: _builtins.str
+    """In a search: the first 200 characters of what would take the item's place, where that is a result, too."""
     def __init__(
         self,
         *,
@@ -1084,10 +1087,11 @@ class ClaimNote(_message.Message):
         by_id: _builtins.str = ...,
         claimant: _builtins.str = ...,
         owner: _builtins.str = ...,
+        by_statement: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "by_id", b"by_id", "claimant", b"claimant", "id", b"id", "item_id", b"item_id", "number", b"number", "owner", b"owner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "by_id", b"by_id", "by_statement", b"by_statement", "claimant", b"claimant", "id", b"id", "item_id", b"item_id", "number", b"number", "owner", b"owner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
