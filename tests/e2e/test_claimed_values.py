@@ -45,7 +45,7 @@ async def _contradict(works: Dissonant, who: Caller, newer: str, older: str) -> 
 
 async def _search(works: Dissonant, query: str, token: str) -> search_pb2.SearchResponse:
     assert works.search
-    request = search_pb2.SearchRequest(query=query, peek=True)
+    request = search_pb2.SearchRequest(query=query, peek=True, include_context=True)
     request.consistency.at_least_as_fresh = token
     stub = search_pb2_grpc.SearchServiceStub(works.search.channel(PERSON, cap=60))
     return await stub.Search(request)
@@ -93,6 +93,42 @@ async def test_the_lower_memory_says_that_it_is_disputed(works: Dissonant) -> No
 
     assert found.results[0].memory.id == "jos"
     assert (found.next_action, found.preferred_memory_id) == (PREFER, "wim")
+
+
+async def test_a_result_says_what_another_one_would_replace_it_by(works: Dissonant) -> None:
+    """W9 S1 In the contract and in the context for a model, quoted; the other says it not again."""
+    await _add(works, PERSON, "wim", "The lighthouse keeper is called Wim.")
+    stub = memory_pb2_grpc.MemoryServiceStub(works.world.graph.channel(AGENT))
+    text = 'The keeper is called "Jos" now.\n\nSupersedes: [[memory:wim]]'
+    memory = type_pb2.Memory(id="jos", content=text)
+    added = await stub.AddMemory(
+        memory_pb2.AddMemoryRequest(request_id=request_id(), memory=memory)
+    )
+
+    found = await _search(works, "What is the lighthouse keeper called?", added.token)
+
+    said = {each.memory.id: each.memory.claims[0].by_statement for each in found.results}
+    assert said == {"wim": text, "jos": ""}
+    assert 'replaced by memory:jos "The keeper is called \\u0022Jos\\u0022 now.' in found.context
+
+
+async def test_many_contradictions_of_one_agent_hide_no_other_ones(works: Dissonant) -> None:
+    """W9 D5 S5 Of more than a result shows, each writer's come in turn; all are counted."""
+    honest = Caller("one", "honest", ASKING, "AGENT", origin="AGENT")
+    await _add(works, PERSON, "wim", "The lighthouse keeper is called Wim.")
+    await _add(works, honest, "jos", "The tower has a keeper, and Jos is that.")
+    await _contradict(works, honest, "jos", "wim")
+    token = ""
+    for number in range(22):
+        await _add(works, AGENT, f"n{number}", f"Boat {number} is in the harbour.")
+        token = await _contradict(works, AGENT, f"n{number}", "wim")
+
+    found = await _search(works, "What is the lighthouse keeper called?", token)
+
+    first = found.results[0]
+    assert (first.memory.id, first.memory.conflict_count) == ("wim", 23)
+    assert len(first.potential_conflicts) == 20
+    assert first.potential_conflicts[-1].other_id == "jos"
 
 
 async def test_without_the_rule_it_would(works: Dissonant, monkeypatch: pytest.MonkeyPatch) -> None:

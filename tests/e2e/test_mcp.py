@@ -92,12 +92,13 @@ async def test_what_is_only_claimed_is_noted(own_system: Running) -> None:
     person = CommandLine({"CONCORD_URL": own_system.url, "CONCORD_API_KEY": key})
     await asyncio.to_thread(person.done, "add", "The sluice is open.", "--id", "sluice")
     async with over_http(own_system) as agent:
-        by = {"content": "The sluice is shut.", "supersedes": ["sluice"]}
-        made = told(await agent.call_tool("add_memory", by))
+        shut = {"content": "The sluice is shut.", "supersedes": ["sluice"]}
+        made = told(await agent.call_tool("add_memory", shut))
         found = told(await agent.call_tool("search_memories", {"query": "sluice"}))
 
     assert {"sluice", made["id"]} <= {each["id"] for each in found["results"]}
-    assert f"only claims that {made['id']} takes the place of sluice: claim " in found["note"]
+    by = f'{made["id"]} ("The sluice is shut.")'
+    assert f"only claims that {by} takes the place of sluice: claim " in found["note"]
 
 
 async def test_a_pack_is_a_text_of_so_many_tokens(

@@ -18,7 +18,15 @@ GRAPHS_OWN = frozenset({"revision", "deleted", "id_stated", "concepts_stated"})
 """Fields of the store's memory that the contract says in another way, or not at all."""
 DERIVED = frozenset(
     {"entrenchment", "modify_time", "etag", "access", "trust", "supersession", "relevance_score"}
-    | {"forget_time", "conflict_ids", "claims", "claim_count", "health", "principal"}
+    | {
+        "forget_time",
+        "conflict_ids",
+        "conflict_count",
+        "claims",
+        "claim_count",
+        "health",
+        "principal",
+    }
 )
 """Fields of the contract's memory that follow from others, or from the items around it."""
 FIELDS = type_pb2.Memory.DESCRIPTOR.fields_by_name

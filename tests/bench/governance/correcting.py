@@ -26,7 +26,8 @@ class Told:
     made: int = 0
     failed: dict[str, list[str]] = field(default_factory=dict)
     behind: list[str] = field(default_factory=list)
-    """Found behind rank 2, right behind what they correct: another came first before, too."""
+    """Found behind rank 2, right behind what they correct: another came first before, too. And what
+    they correct does not say their words at a rank up to that."""
 
     def demand(self, holds: object, what: str, line: Honest) -> None:
         """Notes a failure."""
@@ -141,7 +142,8 @@ async def _corrected(here: Space, tools: Any, line: Honest, text: str, told: Tol
     place = ids.index(line.id) if line.id in ids else len(ids)
     told.demand(ids[place : place + 2] == sides, "not right behind what it corrects", line)
     told.demand(place == 0 or not was_first, f"rank over {RANK}", line)
-    if place and not was_first:
+    words = [each.by_statement for one in reply.results[:RANK] for each in one.memory.claims]
+    if place and not was_first and not any(said.startswith(text[:100]) for said in words):
         told.behind.append(line.id)
     marked = {each.memory.id for each in reply.results if each.memory.claims}
     told.demand(marked >= {*sides}, "not marked", line)

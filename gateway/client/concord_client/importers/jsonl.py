@@ -54,6 +54,7 @@ SET_BY_GRAPH = frozenset(
         "erase_time",
         "turn_order",
         "conflict_ids",
+        "conflict_count",
         "health",
         "origin",
     ]

@@ -33,6 +33,7 @@ class Claim:
     would take the item's place; "" if nothing would. `item_says`, `by_says`: their words; "" when
     they are gone. `asks`: the request that accepting runs, as JSON; "" if there is none. `owner`:
     whose the item is. `settled_by`, `settled`: of one that is settled.
+    `reason`: why it is refused although it was accepted: ITEM_CHANGED, ITEM_GONE; else "".
     """
 
     number: int
@@ -48,3 +49,4 @@ class Claim:
     settled_by: str
     created: datetime | None
     settled: datetime | None
+    reason: str = ""

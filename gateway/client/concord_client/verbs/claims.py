@@ -83,6 +83,7 @@ def _claim(read: claim_pb2.Claim) -> Claim:
         owner=read.owner,
         state=name_of(type_pb2.ClaimState, read.state),
         settled_by=read.settled_by,
+        reason=name_of(type_pb2.ClaimReason, read.reason) if read.reason else "",
         created=time_of(read, "create_time"),
         settled=time_of(read, "settle_time"),
     )

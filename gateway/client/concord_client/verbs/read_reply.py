@@ -56,7 +56,12 @@ def claims(read: Iterable[type_pb2.ClaimNote]) -> tuple[ClaimNote, ...]:
 def gave_way(read: type_pb2.GaveWay) -> tuple[things.GivenWay, ...]:
     """What gave way by a write."""
     return tuple(
-        things.GivenWay(each.id, name_of(type_pb2.LineageRelation, each.relation), each.by_id)
+        things.GivenWay(
+            each.id,
+            name_of(type_pb2.LineageRelation, each.relation),
+            each.by_id,
+            each.declared_by,
+        )
         for each in read.items
     )
 

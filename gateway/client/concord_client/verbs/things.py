@@ -103,12 +103,14 @@ class Memory:
 class GivenWay:
     """An item that gave way by a write: `relation` is SUPERSEDES, DEPRECATES or AMENDS.
 
-    `by_id`: what it gave way to; "" if that has not begun, or is no memory.
+    `by_id`: what it gave way to; "" if that has not begun, or is no memory. `declared_by`: who else
+    declared that its relation has one value at a time, if that is why; else "".
     """
 
     id: str
     relation: str
     by_id: str
+    declared_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,9 +67,9 @@ function card(claim, settle) {
   const isOpen = claim.state === "CLAIM_STATE_OPEN";
   return html`<article class="card" data-row>
     <div class="meta">${badge(word(claim.action, "CLAIM_ACTION"), "warn")} <span>claim ${claim.number}</span> <span>by <bdi>${claim.claimant}</bdi> (${claim.claimantKind.toLowerCase()}), ${time(claim.createTime)}</span>
-      ${isOpen ? nothing : html`<span>${word(claim.state, "CLAIM_STATE")} by <bdi>${claim.settledBy}</bdi>, ${time(claim.settleTime)}</span>`}</div>
+      ${isOpen ? nothing : html`<span>${word(claim.state, "CLAIM_STATE")} by <bdi>${claim.settledBy}</bdi>, ${time(claim.settleTime)}${claim.reason ? html`: ${word(claim.reason, "CLAIM_REASON")}` : nothing}</span>`}</div>
     <div class="sides"><section class="side" aria-label="What stands"><h3>Stands, by <bdi>${claim.owner}</bdi></h3>${item(claim.itemId, claim.itemKind)} ${words(claim.itemStatement)}</section>
-      <section class="side" aria-label="What is claimed"><h3>Is claimed</h3>${claim.byId ? item(claim.byId) : html`<p class="quiet">no new item: to ${word(claim.action, "CLAIM_ACTION")} the one that stands</p>`} ${words(claim.byStatement)}</section></div>
+      <section class="side" aria-label="What is claimed"><h3>Is claimed</h3>${claim.byId ? item(claim.byId) : html`<p class="quiet">no new item: to ${word(claim.action, "CLAIM_ACTION")} the one that stands</p>`} ${words(claim.byStatement)}${words(claim.asks)}</section></div>
     <div class="row">
       ${isOpen && maySettle(claim) ? html`<button data-key="accept" @click=${settle("AcceptClaims", { ids: [claim.id] })}>Accept</button>
         <button data-key="refuse" @click=${settle("RefuseClaims", { ids: [claim.id] })}>Refuse</button>` : nothing}

@@ -24,14 +24,20 @@ _SUGGEST = "/concord.dissonance.v1.DissonanceService/SuggestAmendments"
 async def after_adding(
     calls: Calls, given: Mapping[str, Json], reply: memory_pb2.AddMemoryResponse
 ) -> Sequence[str]:
-    """Whom to ask about what it only claims, the ids in `supersedes` that nothing has yet, and what
-    the memory may amend."""
+    """Whom to ask about what it only claims, whose declaration ended a value, the ids in
+    `supersedes` that nothing has yet, and what the memory may amend."""
     gave_way = {each.id for each in reply.gave_way.items}
     gave_way |= {each.item_id for each in reply.claims}
     said = [
         f"{named(each.item_id)} is {named(each.owner)}'s and stays: ask them to accept claim"
         f" {each.number} (concord claim accept {each.number})."
         for each in reply.claims
+    ]
+    said += [
+        f"{named(each.id)} ended: {named(each.declared_by)} declared that its relation has one"
+        " value at a time."
+        for each in reply.gave_way.items
+        if each.declared_by
     ]
     for target in dict.fromkeys(given.get("supersedes") or ()):
         if target in gave_way:
@@ -56,13 +62,19 @@ async def after_searching(
     """What was made of the times that a query names, and what among results is only claimed to take
     the place of another."""
     items = (each.edge if each.HasField("edge") else each.memory for each in reply.results)
-    claims = {each.id: each for item in items for each in item.claims}
+    noted = [each for item in items for each in item.claims]
+    claims = {each.id: each for each in sorted(noted, key=lambda each: bool(each.by_statement))}
     return [_time(each) for each in reply.times] + [
-        f"{named(each.claimant)} only claims that {named(each.by_id)} takes the place of"
+        f"{named(each.claimant)} only claims that {_by(each)} takes the place of"
         f" {named(each.item_id)}: claim {each.number}, which nobody has accepted."
         for each in claims.values()
         if each.by_id
     ]
+
+
+def _by(claim: type_pb2.ClaimNote) -> str:
+    said = f" ({quoted(claim.by_statement, 200)})" if claim.by_statement else ""
+    return named(claim.by_id) + said
 
 
 def _time(phrase: search_pb2.TimePhrase) -> str:

@@ -37,7 +37,10 @@ MEMORY: Shape = {
     "conflict_ids": "conflict_ids",
 }
 
-GAVE_WAY = ("gave_way.items", {"id": "id", "relation": "relation", "by": "by_id"})
+GAVE_WAY = (
+    "gave_way.items",
+    {"id": "id", "relation": "relation", "by": "by_id", "declared_by": "declared_by"},
+)
 """What gave way by a write."""
 CLAIMS = ("claims", {"number": "number", "item": "item_id", "owner": "owner"})
 """What a write did not do, but claims: its owner accepts it."""

@@ -20,6 +20,7 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     Node,
+    Record,
     Relation,
     is_erased,
 )
@@ -42,6 +43,9 @@ class Rank(enum.IntEnum):
 
 
 _RANKS: Mapping[str, Rank] = {"HUMAN": Rank.HUMAN, "AGENT": Rank.AGENT, "SYSTEM": Rank.TOOL}
+
+
+_ITEMS = (Node, Edge, Memory)
 
 
 def rank_of(kind: str) -> Rank:
@@ -96,6 +100,14 @@ class ClaimState(enum.IntEnum):
     WITHDRAWN = 4
 
 
+class ClaimReason(enum.IntEnum):
+    """Why a claim that was accepted is refused all the same; numbers as in the contract."""
+
+    NONE = 0
+    ITEM_CHANGED = 1
+    ITEM_GONE = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """An item that a claim names; `kind` GHOST and an empty id: none."""
@@ -130,8 +142,11 @@ class Claim:
     state: ClaimState = ClaimState.OPEN
     settled_by: str = ""
     time: int = 0
+    reason: ClaimReason = ClaimReason.NONE
 
-    def settled(self, state: ClaimState, by: str, time: int) -> Claim:
+    def settled(
+        self, state: ClaimState, by: str, time: int, reason: ClaimReason = ClaimReason.NONE
+    ) -> Claim:
         """Return the claim in another state.
 
         Raises:
@@ -139,13 +154,15 @@ class Claim:
         """
         if self.state != ClaimState.OPEN:
             raise ItemState(f"the claim is {self.state.name} already")
-        return replace(self, state=state, settled_by=by, time=time)
+        return replace(self, state=state, settled_by=by, time=time, reason=reason)
 
 
 def to_entry(claim: Claim, entry: Entry) -> Entry:
     """Return the entry with a claim as its content; its request is erased with its item."""
     body = asdict(claim)
     del body["state"]
+    if not claim.reason:
+        del body["reason"]  # as claims were kept before there were reasons
     request = body.pop("request")
     body["first"], body["second"] = body.pop("item"), body.pop("by")
     return replace(
@@ -167,6 +184,7 @@ def claim_of(entry: Entry) -> Claim:
         action=ClaimAction(body.pop("action")),
         rank=Rank(body.pop("rank")),
         state=ClaimState[entry.shelf],
+        reason=ClaimReason(body.pop("reason", 0)),
         request=entry.words.get("request", ""),
         **body,
     )
@@ -224,6 +242,19 @@ def harms(before: Item, after: Item) -> bool:
     if isinstance(before, Edge):
         return isinstance(after, Edge) and _harms_edge(before, after)
     return isinstance(after, Memory) and _harms_memory(before, after)
+
+
+def is_touched(before: Record, after: Record, names: frozenset[str] | None) -> bool:
+    """Return whether a write of an item changed one of these fields; None: whether it harmed it.
+
+    What is no field of the item's own, as a memory's facts, counts as changed.
+    """
+    if names is None and isinstance(before, _ITEMS) and isinstance(after, _ITEMS):
+        return harms(before, after)
+    if names is None:
+        return True
+    own = before.__dataclass_fields__
+    return any(n not in own or getattr(before, n) != getattr(after, n) for n in names)
 
 
 def _harms_node(before: Node, after: Node) -> bool:

@@ -169,7 +169,8 @@ class WorkingMemoryFull(GraphError):
 
     def __init__(self, capacity: int) -> None:
         super().__init__(
-            f"working memory holds {capacity} entries of high importance: remove one first"
+            f"working memory holds {capacity} entries that stay, of high importance or of somebody "
+            "who stands above the caller: remove one first"
         )
         self.metadata = {"capacity": str(capacity)}
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from concord_graph.domain.conflicts import ConflictClass, ConflictState, Judge, is_text_finding
@@ -20,28 +21,58 @@ class OpenConflict(NamedTuple):
     state: str
     judge: int
     conflict_class: int
+    author: str
+
+    @property
+    def is_text_finding(self) -> bool:
+        """Whether it was merely found in texts."""
+        return is_text_finding(ConflictState[self.state], Judge(self.judge))
+
+    @property
+    def is_risk(self) -> bool:
+        """Whether it puts its sides at risk: no text finding does, nor what a caller says that
+        nobody confirmed (W9)."""
+        is_said = self.state == ConflictState.POTENTIAL.name and self.judge == Judge.CALLER
+        return not is_said and not self.is_text_finding
 
 
 class OpenConflicts(NamedTuple):
-    """An item's open conflicts: the ids of the newest `MOST_OPEN`, and how many put it at risk."""
+    """An item's open conflicts: the ids of at most `MOST_OPEN`, newest first, how many put it at
+    risk, and how many there are."""
 
     ids: tuple[str, ...] = ()
     risks: int = 0
+    total: int = 0
 
 
 def by_item(found: Iterable[OpenConflict]) -> Mapping[str, OpenConflicts]:
-    """Return the open conflicts of each item; a text finding, and what a caller says that nobody
-    confirmed (W9), put none at risk.
+    """Return the open conflicts of each item.
 
     What is UNDECIDED stands in lists of conflicts alone.
     """
-    of_item: dict[str, OpenConflicts] = {}
-    decided = (each for each in found if each.conflict_class != ConflictClass.UNDECIDED)
-    for each in sorted(decided, reverse=True):
-        known = of_item.get(each.item_id, OpenConflicts())
-        state, judge = ConflictState[each.state], Judge(each.judge)
-        is_said = state == ConflictState.POTENTIAL and judge == Judge.CALLER
-        is_risk = not is_said and not is_text_finding(state, judge)
-        ids = (*known.ids, each.conflict_id)[:MOST_OPEN]
-        of_item[each.item_id] = OpenConflicts(ids, known.risks + is_risk)
-    return of_item
+    of_item: dict[str, list[OpenConflict]] = defaultdict(list)
+    for each in sorted(set(found), reverse=True):
+        if each.conflict_class != ConflictClass.UNDECIDED:
+            of_item[each.item_id].append(each)
+    return {
+        item_id: OpenConflicts(
+            tuple(each.conflict_id for each in _fairly(ones)),
+            sum(each.is_risk for each in ones),
+            len(ones),
+        )
+        for item_id, ones in of_item.items()
+    }
+
+
+def _fairly(newest_first: Sequence[OpenConflict]) -> Sequence[OpenConflict]:
+    """Return at most `MOST_OPEN` conflicts: each writer's first, then each one's second, and so on,
+    so that many of one hide nobody else's (W9). Of one's, those merely found in texts come last."""
+    if len(newest_first) <= MOST_OPEN:
+        return newest_first
+    turns: Counter[str] = Counter()
+    turn_of: dict[OpenConflict, int] = {}
+    for each in sorted(newest_first, key=lambda each: each.is_text_finding):
+        turns[each.author] += 1
+        turn_of[each] = turns[each.author]
+    shown = sorted(newest_first, key=turn_of.__getitem__)[:MOST_OPEN]
+    return sorted(shown, reverse=True)

@@ -25,3 +25,15 @@ class BeyondReach(GraphError):
         super().__init__()
         self.item_id = item_id
         self.metadata = {"permission": "memory:write", "item_id": item_id}
+
+
+class NotedAbove(GraphError):
+    """A write would remove or change a note of working memory that a higher principal put (W9)."""
+
+    reason = "ERROR_REASON_STANDS_ABOVE"
+    why = "who noted this stands above the caller: it stays"
+
+    def __init__(self, item_id: str) -> None:
+        super().__init__()
+        self.item_id = item_id
+        self.metadata = {"item_id": item_id}

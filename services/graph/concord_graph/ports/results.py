@@ -75,9 +75,11 @@ class WorkingMemoryPut:
 
 @dataclass(frozen=True, slots=True)
 class WorkingMemoryRemoved:
-    """How many entries of working memory are gone."""
+    """How many entries of working memory are gone, and how many are left: who put them stands
+    above the author."""
 
     count: int
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,12 +225,17 @@ def shown(result: Result) -> tuple[Ref, ...]:
 
 @dataclass(frozen=True, slots=True)
 class GivenWay:
-    """An item that gave way to another, and how: SUPERSEDES, DEPRECATES or AMENDS."""
+    """An item that gave way to another, and how: SUPERSEDES, DEPRECATES or AMENDS.
+
+    `declared_by`: another principal than the author, who declared its relation functional, if that
+    is why.
+    """
 
     id: str
     kind: ItemKind
     relation: Relation
     by_id: str
+    declared_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,7 @@ def _gave_way(done: Done[Result]) -> type_pb2.GaveWay | None:
             kind=int(each.kind),  # type: ignore[arg-type] # numbers are the contract's
             relation=type_pb2.LineageRelation.Value(f"LINEAGE_RELATION_{each.relation}"),
             by_id=each.by_id,
+            declared_by=each.declared_by,
         )
         for each in given.items
     ]

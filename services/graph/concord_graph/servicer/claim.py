@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,8 +17,8 @@ from concord_graph.domain.items import ItemKind
 from concord_graph.ports import ClaimsSettled, EntryFilter
 from concord_graph.servicer import calls, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.claimed_request import in_words, requested
-from concord_graph.usecases.items.claims import ClaimsNamed, settle_claims
+from concord_graph.servicer.claimed_request import in_words, meant, requested, with_etag
+from concord_graph.usecases.items.claims import ClaimsNamed, Meant, settle_claims
 from concord_graph.usecases.read.claims import (
     ShownClaim,
     list_claimants,
@@ -49,7 +50,7 @@ class ClaimServicer(claim_pb2_grpc.ClaimServiceServicer):
         self._commands = commands
         self._reader = reader
         self._erased = erased
-        self._asked_for = partial(_asked_for, actions)
+        self._requests = _Requests(actions)
 
     async def ListClaims(
         self, request: claim_pb2.ListClaimsRequest, context: calls.Context
@@ -132,7 +133,7 @@ class ClaimServicer(claim_pb2_grpc.ClaimServiceServicer):
             named=ClaimsNamed(tuple(named.ids), named.claimant, named.up_to_number),
             state=state,
             governs=GOVERNS in caller().scopes,
-            asked_for=self._asked_for,
+            requests=self._requests,
         )
         return await calls.execute(self._commands, request, command)
 
@@ -143,8 +144,21 @@ class ClaimServicer(claim_pb2_grpc.ClaimServiceServicer):
         return [_claim(one) for one in found]
 
 
-def _asked_for(actions: Actions, claim: Claim) -> Command[Any]:
-    """Return the command of the request that a claim recorded."""
+@dataclass(frozen=True, slots=True)
+class _Requests:
+    """The requests that claims recorded."""
+
+    actions: Actions
+
+    def meant(self, claim: Claim) -> Meant:
+        return meant(claim)
+
+    def command(self, claim: Claim, etag: str) -> Command[Any]:
+        return _command(self.actions, claim, etag)
+
+
+def _command(actions: Actions, claim: Claim, etag: str) -> Command[Any]:
+    """Return the command of the request that a claim recorded, against a version of its item."""
     commands: Mapping[str, Callable[[Any], Command[Any]]] = {
         "UpsertNode": actions.upsert_node,
         "UpdateNode": actions.update_node,
@@ -164,7 +178,7 @@ def _asked_for(actions: Actions, claim: Claim) -> Command[Any]:
     request = requested(claim)
     if request is None or claim.method not in commands:
         raise ItemState(f"nothing is known that a claim by {claim.method} would do")
-    return commands[claim.method](request)
+    return commands[claim.method](with_etag(request, etag))
 
 
 def _settings(found: ClaimSettings) -> claim_pb2.ClaimSettings:
@@ -191,4 +205,5 @@ def _claim(shown: ShownClaim) -> claim_pb2.Claim:
         create_time=outgoing.stamp(entry.create_time),
         settle_time=outgoing.stamp(claim.time) if claim.time else None,
         settled_by=claim.settled_by,
+        reason=int(claim.reason),  # type: ignore[arg-type] # numbers are the contract's
     )

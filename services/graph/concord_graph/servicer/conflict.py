@@ -69,6 +69,7 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
             classes=tuple(map(ConflictClass, request.classes)),
             sides=tuple(request.item_ids),
             run_id=request.run_id,
+            ids=tuple(request.conflict_ids),
         )
         asked, before = incoming.as_of(request), page_cursor(request, (int, int))
         found, total = await self._reader.read(

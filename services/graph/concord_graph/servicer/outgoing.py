@@ -131,8 +131,8 @@ def fill_edge(message: type_pb2.Edge, shown: Shown) -> None:
         message.properties.update(dict(item.properties))
     if view.sources:
         message.sources.extend(view.sources)
-    if view.conflicts.ids:
-        message.conflict_ids.extend(view.conflicts.ids)
+    message.conflict_ids.extend(view.conflicts.ids)
+    message.conflict_count = view.conflicts.total
     message.claimed = item.claimed
     if view.claims.total:
         fill_claims(message, view.claims)
@@ -155,8 +155,7 @@ def fill_claims(message: type_pb2.Edge | type_pb2.Memory, claims: OpenClaims) ->
 def fill_end(message: type_pb2.EdgeEnd, value: End, names: Mapping[str, str]) -> None:
     """Write one end of an edge."""
     message.name = names.get(value.id, "")
-    message.id = value.id
-    message.kind = int(value.kind)  # type: ignore[assignment] # numbers are the contract's
+    message.id, message.kind = value.id, int(value.kind)  # type: ignore[assignment] # the contract's
 
 
 def memory(shown: Shown, now: int) -> type_pb2.Memory:
@@ -170,6 +169,7 @@ def memory(shown: Shown, now: int) -> type_pb2.Memory:
     fill_supersession(message.supersession, shown.view.supersession, now)
     message.relevance_score, message.principal = shown.relevance, shown.view.writer
     message.conflict_ids.extend(shown.view.conflicts.ids)
+    message.conflict_count = shown.view.conflicts.total
     if shown.view.claims.total:
         fill_claims(message, shown.view.claims)
     _fill_health(message.health, shown, now)

@@ -79,7 +79,10 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
             ),
         )
         return calls.reply(
-            working_memory_pb2.ClearWorkingMemoryResponse, done, removed_count=done.result.count
+            working_memory_pb2.ClearWorkingMemoryResponse,
+            done,
+            removed_count=done.result.count,
+            left_count=done.result.left,
         )
 
 

@@ -12,9 +12,9 @@ from walk_of_attacks import ATTACKS, TRIES, Attack, furnish, seen, tried
 
 HARMLESS = {
     "AddEpisode": "a record of an attempt: no item",
-    "PutWorkingMemory": "no item, and in no default read of memories",
-    "RemoveWorkingMemory": "no item",
-    "ClearWorkingMemory": "no item",
+    "PutWorkingMemory": "no item: see test_noted_above",
+    "RemoveWorkingMemory": "no item: see test_noted_above",
+    "ClearWorkingMemory": "no item: see test_noted_above",
     "EndSession": "what was said in it stays",
     "DismissConflicts": "a finding of text moves nothing",
 }

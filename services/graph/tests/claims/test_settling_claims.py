@@ -128,27 +128,6 @@ async def test_the_owners_own_write_that_does_the_same_settles_it(live: World) -
     assert (await person.get("tea")).supersession.is_superseded
 
 
-async def test_an_accepted_request_is_done_as_it_was_asked_for(live: World) -> None:
-    """W9 Against the version that it named; against another one it is refused."""
-    person, agent = ada(live), helper(live)
-    milk = await person.add("I drink milk.", id="milk")
-    milk.importance = type_pb2.IMPORTANCE_LOW
-    one = (await update(agent, milk, "importance")).claims[0]
-    two = (await agent.erase(milk)).claims[0]
-
-    await accept(person, one.number)
-
-    assert (await person.get("milk")).importance == type_pb2.IMPORTANCE_LOW
-    assert await reason(accept(person, two.number)) == "ERROR_REASON_ETAG_MISMATCH"
-    three = (await agent.erase(await agent.get("milk"))).claims[0]
-    await accept(person, three.number)
-    gone = await person.memory.GetMemory(memory_pb2.GetMemoryRequest(id="milk", peek=True))
-    assert gone.status == type_pb2.LOOKUP_STATUS_ERASED
-    assert await claims(person) == []
-    numbers = {each.number for each in (one, two, three)}
-    assert {claim.number for claim in await claims(person, ACCEPTED)} == numbers
-
-
 async def test_all_of_one_claimant_are_settled_after_a_look(live: World) -> None:
     """W9 Up to the newest that was seen; a flood of one claimant hides nobody else's."""
     person, agent, honest = ada(live), helper(live), helper(live, principal="honest")

@@ -95,6 +95,8 @@ async def test_what_was_taken_from_turns_goes_with_them(home: Calls) -> None:
 
     assert turn.id in ids(seen, "SAID")
     assert ids(seen, "DERIVED") == {drawn.id}
+    receipt = await erase(home, of_subject(ZORBLAX))
+    assert receipt["derived_not_made_again"] == 1
 
 
 def test_every_text_of_a_message_is_found() -> None:

@@ -82,8 +82,8 @@ class Hydrated:
 
     state: MemoryState
     shown: object
-    has_conflicts: bool = False
-    """Whether it has open conflicts now."""
+    conflict_ids: Sequence[str] = ()
+    """Its open conflicts now, at most 20."""
     is_logged: bool = False
     """Whether its space keeps a log of what is returned to whom."""
 
@@ -242,9 +242,11 @@ class Graph(Feed, Protocol):
         ...
 
     async def conflicts(
-        self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
+        self, space: str, at: Mapping[str, Sequence[str]], as_of: AsOf = PRESENT
     ) -> Mapping[str, Sequence[OpenConflict]]:
-        """The open conflicts of memories, by memory; at most 200 in all.
+        """The open conflicts of memories, by memory; at most 200 in all, each memory's in turn.
+
+        `at`: the conflicts' ids, by memory.
 
         Those merely found in texts come last; else they are sorted newest first.
         """

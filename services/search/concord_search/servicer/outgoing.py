@@ -6,6 +6,7 @@ from typing import cast
 from concord.graph.v1 import conflict_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
+from concord_attestation.visible import cut
 from concord_chassis.call import opaque
 
 from concord_search.domain.asked_times import TimePhrase
@@ -14,7 +15,13 @@ from concord_search.domain.memory import Parked
 from concord_search.domain.stated import Triple
 from concord_search.ports.embedder import EmbeddingModel
 from concord_search.ports.index import IndexState, Version
-from concord_search.servicer.provenance import context, packed, provenance, provenance_of_edge
+from concord_search.servicer.provenance import (
+    CLAIMED_CHARACTERS,
+    context,
+    packed,
+    provenance,
+    provenance_of_edge,
+)
 from concord_search.usecases.find_similar import SimilarAnswer
 from concord_search.usecases.index_status import Status
 from concord_search.usecases.integrative_search import IntegrativeAnswer, IntegrativeResult
@@ -48,6 +55,7 @@ def answer(
     )
     for each in found.results:
         _add_result(reply, each)
+    _tell_claims(reply)
     for phrase in found.times:
         _add_time(reply.times.add(), phrase)
     for path in found.paths:
@@ -62,6 +70,15 @@ def answer(
     elif request.include_context:
         reply.context = context(reply.results)
     return reply
+
+
+def _tell_claims(reply: search_pb2.SearchResponse) -> None:
+    """Has a result say in which words another result would take its place (W9)."""
+    said = {each.memory.id: each.memory.content for each in reply.results}
+    for result in reply.results:
+        for each in result.memory.claims:
+            if each.by_id in said and each.by_id != result.memory.id:
+                each.by_statement = cut(said[each.by_id], CLAIMED_CHARACTERS)
 
 
 def _band(found: Band) -> search_pb2.ConfidenceBand.ValueType:

@@ -22,6 +22,7 @@ from concord_search.usecases.paths import FactPath
 SHOWN_CHARACTERS = 2_000
 """Most characters that are shown of a content."""
 FACT_CHARACTERS = 1_200
+CLAIMED_CHARACTERS = 200
 """Most characters of a fact: two names and a relation of the greatest lengths."""
 BREAK = "\n\n"
 
@@ -267,6 +268,8 @@ def _claims(memory: type_pb2.Memory) -> Iterator[str]:
         who, how = named(each.claimant), _GIVES_WAY[each.action]
         what = "this is" if each.item_id == memory.id else f"memory:{each.item_id} is"
         by = "this" if each.by_id == memory.id else f"memory:{each.by_id}"
+        if each.by_statement:
+            by += f" {quoted(each.by_statement, CLAIMED_CHARACTERS)}"
         yield f"({who} says that {what} {how} by {by}; not accepted: claim {each.number})"
 
 

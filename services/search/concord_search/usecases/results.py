@@ -140,10 +140,10 @@ async def with_conflicts(
     graph: Graph, space: str, results: list[Result], as_of: AsOf
 ) -> list[Result]:
     """The results, each with its open conflicts."""
-    ids = [each.memory.state.id for each in results if each.memory.has_conflicts]
-    if not ids:
+    at = {r.memory.state.id: r.memory.conflict_ids for r in results if r.memory.conflict_ids}
+    if not at:
         return results
-    found = await graph.conflicts(space, ids, as_of)
+    found = await graph.conflicts(space, at, as_of)
     return [
         replace(each, conflicts=tuple(found.get(each.memory.state.id, ()))[:MOST_CONFLICTS])
         for each in results

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from concord.type.v1 import type_pb2
+from concord_attestation.visible import quoted
 from rich.console import RenderableType
 
 from concord_client.cli.render.page import plural, show, text, when, word
 
 MOST_NAMED = 20
+MOST_SAID = 200
 WOULD = {
     type_pb2.CLAIM_ACTION_SUPERSEDE: "replace",
     type_pb2.CLAIM_ACTION_DEPRECATE: "deprecate",
@@ -23,6 +25,11 @@ WOULD = {
     type_pb2.CLAIM_ACTION_RESOLVE: "resolve a conflict against",
     type_pb2.CLAIM_ACTION_CONFIRM: "confirm a conflict with",
     type_pb2.CLAIM_ACTION_DECIDE: "decide a conflict of",
+}
+
+_WHY_NOT = {
+    type_pb2.CLAIM_REASON_ITEM_CHANGED: "the item changed since; its claimant has to ask again",
+    type_pb2.CLAIM_REASON_ITEM_GONE: "the item is gone",
 }
 
 
@@ -50,6 +57,7 @@ def marks(claims: Iterable[type_pb2.ClaimNote], item_id: str) -> str:
 def _mark(claim: type_pb2.ClaimNote, item_id: str) -> str:
     what = "this" if claim.item_id == item_id else claim.item_id
     by = "this" if claim.by_id == item_id else claim.by_id
+    by += f" ({quoted(claim.by_statement, MOST_SAID)})" if claim.by_statement else ""
     would = f"{by} would {WOULD[claim.action]}" if by else f"would {WOULD[claim.action]}"
     return f"{claim.claimant}: {would} {what} (claim {claim.number})"
 
@@ -70,6 +78,8 @@ def listed(claims: Sequence[Any]) -> list[RenderableType]:
         if each.state != type_pb2.CLAIM_STATE_OPEN:
             state = word(type_pb2.ClaimState, each.state)
             lines.append(text(f"    {state} by {each.settled_by}, {when(each.settle_time)}", "dim"))
+        if each.reason:
+            lines.append(text(f"    not done: {_WHY_NOT[each.reason]}", "yellow"))
     return lines
 
 

@@ -16,7 +16,7 @@ MOST_SHOWN = 200
 _PARTS = (
     ("SELECTED_PART_SAID", "Said or written by them"),
     ("SELECTED_PART_FACTS", "States facts of them"),
-    ("SELECTED_PART_DERIVED", "Derived from that"),
+    ("SELECTED_PART_DERIVED", "Derived from that, not made again"),
     ("SELECTED_PART_MENTION", "Mentions them"),
 )
 WHY = {
@@ -70,6 +70,7 @@ def show_receipt(reply: "erasure_pb2.GetSelectionReceiptResponse") -> None:
         ("asked for by", receipt["principal"]),
         ("reason", receipt["reason"]),
         ("items", f"{len(receipt['erased']):,}"),
+        ("derived, not made again", f"{receipt.get('derived_not_made_again') or ''}"),
         ("queries, votes, recalls", str(receipt["queries_blanked"] or "")),
         ("words of proposals", ", ".join(receipt["proposals"])),
         ("ids and names that stay", ", ".join(receipt["kept_ids"])),

@@ -15,10 +15,13 @@ def show_gave_way(given: type_pb2.GaveWay) -> None:
     """Print what gave way, if anything did: "Gave way: ID, ID (deprecated) and 3 more"."""
     if not given.count:
         return
-    named = [
-        f"{each.id} ({_HOW[each.relation]})" if each.relation in _HOW else each.id
-        for each in given.items[:MOST_NAMED]
-    ]
+    named = [each.id + _why(each) for each in given.items[:MOST_NAMED]]
     more = given.count - len(named)
     others = f" and {'at least ' * given.truncated}{more:,} more" if more else ""
     show(text(f"Gave way: {', '.join(named)}{others}", "yellow"))
+
+
+def _why(given: type_pb2.GivenWay) -> str:
+    if given.declared_by:
+        return f" ({given.declared_by} declared that its relation has one value at a time)"
+    return f" ({_HOW[given.relation]})" if given.relation in _HOW else ""

@@ -47,7 +47,7 @@ def of_memory(memory: type_pb2.Memory) -> list[RenderableType]:
         ("health", in_words(memory.health)),
         ("superseded by", ", ".join(heads) if supersession.is_superseded else ""),
         ("amended by", ", ".join(supersession.amendment_ids)),
-        ("in conflict", ", ".join(memory.conflict_ids)),
+        ("in conflict", _disputed(memory)),
         ("claimed", marks(memory.claims, memory.id)),
         ("forgotten", when(memory.forget_time) if memory.HasField("forget_time") else ""),
         ("erased", when(memory.erase_time) if memory.HasField("erase_time") else ""),
@@ -85,7 +85,7 @@ def of_edge(edge: type_pb2.Edge) -> list[RenderableType]:
         ("relevance", f"{edge.relevance_score:.3f}"),
         ("superseded by", heads if edge.supersession.is_superseded else ""),
         ("amended by", ", ".join(edge.supersession.amendment_ids)),
-        ("in conflict", ", ".join(edge.conflict_ids)),
+        ("in conflict", _disputed(edge)),
         ("claimed", marks(edge.claims, edge.id)),
         ("claims only", "it replaces nothing until that is accepted" if edge.claimed else ""),
         ("orphaned", "an end of it is gone" if edge.supersession.is_orphaned else ""),
@@ -131,6 +131,11 @@ def _interval(supersession: type_pb2.Supersession) -> str:
     if not supersession.HasField("effective_valid_until"):
         return f"from {begin}"
     return f"from {begin} until {when(supersession.effective_valid_until)}"
+
+
+def _disputed(item: type_pb2.Memory | type_pb2.Edge) -> str:
+    more = item.conflict_count - len(item.conflict_ids)
+    return ", ".join([*item.conflict_ids, *([f"{more} more"] if more > 0 else [])])
 
 
 def _read(access: type_pb2.Access) -> str:

@@ -27,7 +27,7 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63oncord/graph/v1/claim.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc5\x03\n\x05\x43laim\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\x03\x12,\n\x06\x61\x63tion\x18\x03 \x01(\x0e\x32\x1c.concord.type.v1.ClaimAction\x12\x0f\n\x07item_id\x18\x04 \x01(\t\x12,\n\titem_kind\x18\x05 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x16\n\x0eitem_statement\x18\x06 \x01(\t\x12\r\n\x05\x62y_id\x18\x07 \x01(\t\x12\x14\n\x0c\x62y_statement\x18\x08 \x01(\t\x12\x10\n\x08\x63laimant\x18\t \x01(\t\x12\x15\n\rclaimant_kind\x18\n \x01(\t\x12\r\n\x05owner\x18\x0b \x01(\t\x12\x0e\n\x06method\x18\x0c \x01(\t\x12*\n\x05state\x18\r \x01(\x0e\x32\x1b.concord.type.v1.ClaimState\x12/\n\x0b\x63reate_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bsettle_time\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nsettled_by\x18\x10 \x01(\t\x12\x0c\n\x04\x61sks\x18\x11 \x01(\t\"\xb1\x01\n\x11ListClaimsRequest\x12\x32\n\x05state\x18\x01 \x01(\x0e\x32\x1b.concord.type.v1.ClaimStateB\x06\xca\xf3\x18\x02\x30\x01\x12\x18\n\x08\x63laimant\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x17\n\x07item_id\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tpage_size\x18\x04 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x05 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"e\n\x12ListClaimsResponse\x12\'\n\x06\x63laims\x18\x01 \x03(\x0b\x32\x17.concord.graph.v1.Claim\x12\r\n\x05total\x18\x02 \x01(\x05\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\"E\n\x14ListClaimantsRequest\x12-\n\x0b\x63laims_each\x18\x01 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x34@\"Y\n\x15ListClaimantsResponse\x12-\n\tclaimants\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Claimant\x12\x11\n\ttruncated\x18\x02 \x01(\x08\"Y\n\x08\x43laimant\x12\x10\n\x08\x63laimant\x18\x01 \x01(\t\x12\x12\n\nopen_count\x18\x02 \x01(\x05\x12\'\n\x06\x63laims\x18\x03 \x03(\x0b\x32\x17.concord.graph.v1.Claim\"g\n\x0b\x43laimsNamed\x12\x17\n\x03ids\x18\x01 \x03(\tB\n\xca\xf3\x18\x06\"\x02\x10\x64H\x03\x12\x18\n\x08\x63laimant\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12%\n\x0cup_to_number\x18\x03 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"g\n\x13\x41\x63\x63\x65ptClaimsRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x34\n\x05named\x18\x02 \x01(\x0b\x32\x1d.concord.graph.v1.ClaimsNamedB\x06\xca\xf3\x18\x02\x08\x01\"z\n\x14\x41\x63\x63\x65ptClaimsResponse\x12\'\n\x06\x63laims\x18\x01 \x03(\x0b\x32\x17.concord.graph.v1.Claim\x12\r\n\x05token\x18\x02 \x01(\t\x12*\n\x08gave_way\x18\x03 \x01(\x0b\x32\x18.concord.type.v1.GaveWay\"g\n\x13RefuseClaimsRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x34\n\x05named\x18\x02 \x01(\x0b\x32\x1d.concord.graph.v1.ClaimsNamedB\x06\xca\xf3\x18\x02\x08\x01\"N\n\x14RefuseClaimsResponse\x12\'\n\x06\x63laims\x18\x01 \x03(\x0b\x32\x17.concord.graph.v1.Claim\x12\r\n\x05token\x18\x02 \x01(\t\"i\n\x15WithdrawClaimsRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x34\n\x05named\x18\x02 \x01(\x0b\x32\x1d.concord.graph.v1.ClaimsNamedB\x06\xca\xf3\x18\x02\x08\x01\"P\n\x16WithdrawClaimsResponse\x12\'\n\x06\x63laims\x18\x01 \x03(\x0b\x32\x17.concord.graph.v1.Claim\x12\r\n\x05token\x18\x02 \x01(\t\",\n\rClaimSettings\x12\x1b\n\x13\x63laims_among_equals\x18\x01 \x01(\x08\"\x19\n\x17GetClaimSettingsRequest\"M\n\x18GetClaimSettingsResponse\x12\x31\n\x08settings\x18\x01 \x01(\x0b\x32\x1f.concord.graph.v1.ClaimSettings\"T\n\x17SetClaimSettingsRequest\x12\x39\n\x08settings\x18\x01 \x01(\x0b\x32\x1f.concord.graph.v1.ClaimSettingsB\x06\xca\xf3\x18\x02\x08\x01\"M\n\x18SetClaimSettingsResponse\x12\x31\n\x08settings\x18\x01 \x01(\x0b\x32\x1f.concord.graph.v1.ClaimSettings2\xd0\x06\n\x0c\x43laimService\x12i\n\nListClaims\x12#.concord.graph.v1.ListClaimsRequest\x1a$.concord.graph.v1.ListClaimsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12r\n\rListClaimants\x12&.concord.graph.v1.ListClaimantsRequest\x1a\'.concord.graph.v1.ListClaimantsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12s\n\x0c\x41\x63\x63\x65ptClaims\x12%.concord.graph.v1.AcceptClaimsRequest\x1a&.concord.graph.v1.AcceptClaimsResponse\"\x14\xda\xf3\x18\x10\n\x0cmemory:write\x10\x03\x12s\n\x0cRefuseClaims\x12%.concord.graph.v1.RefuseClaimsRequest\x1a&.concord.graph.v1.RefuseClaimsResponse\"\x14\xda\xf3\x18\x10\n\x0cmemory:write\x10\x03\x12y\n\x0eWithdrawClaims\x12\'.concord.graph.v1.WithdrawClaimsRequest\x1a(.concord.graph.v1.WithdrawClaimsResponse\"\x14\xda\xf3\x18\x10\n\x0cmemory:write\x10\x01\x12{\n\x10GetClaimSettings\x12).concord.graph.v1.GetClaimSettingsRequest\x1a*.concord.graph.v1.GetClaimSettingsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12\x7f\n\x10SetClaimSettings\x12).concord.graph.v1.SetClaimSettingsRequest\x1a*.concord.graph.v1.SetClaimSettingsResponse\"\x14\xda\xf3\x18\x10\n\x0e\x63onflict:adminb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63oncord/graph/v1/claim.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf3\x03\n\x05\x43laim\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\x03\x12,\n\x06\x61\x63tion\x18\x03 \x01(\x0e\x32\x1c.concord.type.v1.ClaimAction\x12\x0f\n\x07item_id\x18\x04 \x01(\t\x12,\n\titem_kind\x18\x05 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x16\n\x0eitem_statement\x18\x06 \x01(\t\x12\r\n\x05\x62y_id\x18\x07 \x01(\t\x12\x14\n\x0c\x62y_statement\x18\x08 \x01(\t\x12\x10\n\x08\x63laimant\x18\t \x01(\t\x12\x15\n\rclaimant_kind\x18\n \x01(\t\x12\r\n\x05owner\x18\x0b \x01(\t\x12\x0e\n\x06method\x18\x0c \x01(\t\x12*\n\x05state\x18\r \x01(\x0e\x32\x1b.concord.type.v1.ClaimState\x12/\n\x0b\x63reate_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bsettle_time\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nsettled_by\x18\x10 \x01(\t\x12\x0c\n\x04\x61sks\x18\x11 \x01(\t\x12,\n\x06reason\x18\x12 \x01(\x0e\x32\x1c.concord.type.v1.ClaimReason\"\xb1\x01\n\x11ListClaimsRequest\x12\x32\n\x05state\x18\x01 \x01(\x0e\x32\x1b.concord.type.v1.ClaimStateB\x06\xca\xf3\x18\x02\x30\x01\x12\x18\n\x08\x63laimant\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x17\n\x07item_id\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tpage_size\x18\x04 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x05 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"e\n\x12ListClaimsResponse\x12\'\n\x06\x63laims\x18\x01 \x03(\x0b\x32\x17.concord.graph.v1.Claim\x12\r\n\x05total\x18\x02 \x01(\x05\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\"E\n\x14ListClaimantsRequest\x12-\n\x0b\x63laims_each\x18\x01 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x34@\"Y\n\x15ListClaimantsResponse\x12-\n\tclaimants\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Claimant\x12\x11\n\ttruncated\x18\x02 \x01(\x08\"Y\n\x08\x43laimant\x12\x10\n\x08\x63laimant\x18\x01 \x01(\t\x12\x12\n\nopen_count\x18\x02 \x01(\x05\x12\'\n\x06\x63laims\x18\x03 \x03(\x0b\x32\x17.concord.graph.v1.Claim\"g\n\x0b\x43laimsNamed\x12\x17\n\x03ids\x18\x01 \x03(\tB\n\xca\xf3\x18\x06\"\x02\x10\x64H\x03\x12\x18\n\x08\x63laimant\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12%\n\x0cup_to_number\x18\x03 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"g\n\x13\x41\x63\x63\x65ptClaimsRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x34\n\x05named\x18\x02 \x01(\x0b\x32\x1d.concord.graph.v1.ClaimsNamedB\x06\xca\xf3\x18\x02\x08\x01\"z\n\x14\x41\x63\x63\x65ptClaimsResponse\x12\'\n\x06\x63laims\x18\x01 \x03(\x0b\x32\x17.concord.graph.v1.Claim\x12\r\n\x05token\x18\x02 \x01(\t\x12*\n\x08gave_way\x18\x03 \x01(\x0b\x32\x18.concord.type.v1.GaveWay\"g\n\x13RefuseClaimsRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x34\n\x05named\x18\x02 \x01(\x0b\x32\x1d.concord.graph.v1.ClaimsNamedB\x06\xca\xf3\x18\x02\x08\x01\"N\n\x14RefuseClaimsResponse\x12\'\n\x06\x63laims\x18\x01 \x03(\x0b\x32\x17.concord.graph.v1.Claim\x12\r\n\x05token\x18\x02 \x01(\t\"i\n\x15WithdrawClaimsRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x34\n\x05named\x18\x02 \x01(\x0b\x32\x1d.concord.graph.v1.ClaimsNamedB\x06\xca\xf3\x18\x02\x08\x01\"P\n\x16WithdrawClaimsResponse\x12\'\n\x06\x63laims\x18\x01 \x03(\x0b\x32\x17.concord.graph.v1.Claim\x12\r\n\x05token\x18\x02 \x01(\t\",\n\rClaimSettings\x12\x1b\n\x13\x63laims_among_equals\x18\x01 \x01(\x08\"\x19\n\x17GetClaimSettingsRequest\"M\n\x18GetClaimSettingsResponse\x12\x31\n\x08settings\x18\x01 \x01(\x0b\x32\x1f.concord.graph.v1.ClaimSettings\"T\n\x17SetClaimSettingsRequest\x12\x39\n\x08settings\x18\x01 \x01(\x0b\x32\x1f.concord.graph.v1.ClaimSettingsB\x06\xca\xf3\x18\x02\x08\x01\"M\n\x18SetClaimSettingsResponse\x12\x31\n\x08settings\x18\x01 \x01(\x0b\x32\x1f.concord.graph.v1.ClaimSettings2\xd0\x06\n\x0c\x43laimService\x12i\n\nListClaims\x12#.concord.graph.v1.ListClaimsRequest\x1a$.concord.graph.v1.ListClaimsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12r\n\rListClaimants\x12&.concord.graph.v1.ListClaimantsRequest\x1a\'.concord.graph.v1.ListClaimantsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12s\n\x0c\x41\x63\x63\x65ptClaims\x12%.concord.graph.v1.AcceptClaimsRequest\x1a&.concord.graph.v1.AcceptClaimsResponse\"\x14\xda\xf3\x18\x10\n\x0cmemory:write\x10\x03\x12s\n\x0cRefuseClaims\x12%.concord.graph.v1.RefuseClaimsRequest\x1a&.concord.graph.v1.RefuseClaimsResponse\"\x14\xda\xf3\x18\x10\n\x0cmemory:write\x10\x03\x12y\n\x0eWithdrawClaims\x12\'.concord.graph.v1.WithdrawClaimsRequest\x1a(.concord.graph.v1.WithdrawClaimsResponse\"\x14\xda\xf3\x18\x10\n\x0cmemory:write\x10\x01\x12{\n\x10GetClaimSettings\x12).concord.graph.v1.GetClaimSettingsRequest\x1a*.concord.graph.v1.GetClaimSettingsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12\x7f\n\x10SetClaimSettings\x12).concord.graph.v1.SetClaimSettingsRequest\x1a*.concord.graph.v1.SetClaimSettingsResponse\"\x14\xda\xf3\x18\x10\n\x0e\x63onflict:adminb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -81,41 +81,41 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CLAIMSERVICE'].methods_by_name['SetClaimSettings']._loaded_options = None
   _globals['_CLAIMSERVICE'].methods_by_name['SetClaimSettings']._serialized_options = b'\332\363\030\020\n\016conflict:admin'
   _globals['_CLAIM']._serialized_start=142
-  _globals['_CLAIM']._serialized_end=595
-  _globals['_LISTCLAIMSREQUEST']._serialized_start=598
-  _globals['_LISTCLAIMSREQUEST']._serialized_end=775
-  _globals['_LISTCLAIMSRESPONSE']._serialized_start=777
-  _globals['_LISTCLAIMSRESPONSE']._serialized_end=878
-  _globals['_LISTCLAIMANTSREQUEST']._serialized_start=880
-  _globals['_LISTCLAIMANTSREQUEST']._serialized_end=949
-  _globals['_LISTCLAIMANTSRESPONSE']._serialized_start=951
-  _globals['_LISTCLAIMANTSRESPONSE']._serialized_end=1040
-  _globals['_CLAIMANT']._serialized_start=1042
-  _globals['_CLAIMANT']._serialized_end=1131
-  _globals['_CLAIMSNAMED']._serialized_start=1133
-  _globals['_CLAIMSNAMED']._serialized_end=1236
-  _globals['_ACCEPTCLAIMSREQUEST']._serialized_start=1238
-  _globals['_ACCEPTCLAIMSREQUEST']._serialized_end=1341
-  _globals['_ACCEPTCLAIMSRESPONSE']._serialized_start=1343
-  _globals['_ACCEPTCLAIMSRESPONSE']._serialized_end=1465
-  _globals['_REFUSECLAIMSREQUEST']._serialized_start=1467
-  _globals['_REFUSECLAIMSREQUEST']._serialized_end=1570
-  _globals['_REFUSECLAIMSRESPONSE']._serialized_start=1572
-  _globals['_REFUSECLAIMSRESPONSE']._serialized_end=1650
-  _globals['_WITHDRAWCLAIMSREQUEST']._serialized_start=1652
-  _globals['_WITHDRAWCLAIMSREQUEST']._serialized_end=1757
-  _globals['_WITHDRAWCLAIMSRESPONSE']._serialized_start=1759
-  _globals['_WITHDRAWCLAIMSRESPONSE']._serialized_end=1839
-  _globals['_CLAIMSETTINGS']._serialized_start=1841
-  _globals['_CLAIMSETTINGS']._serialized_end=1885
-  _globals['_GETCLAIMSETTINGSREQUEST']._serialized_start=1887
-  _globals['_GETCLAIMSETTINGSREQUEST']._serialized_end=1912
-  _globals['_GETCLAIMSETTINGSRESPONSE']._serialized_start=1914
-  _globals['_GETCLAIMSETTINGSRESPONSE']._serialized_end=1991
-  _globals['_SETCLAIMSETTINGSREQUEST']._serialized_start=1993
-  _globals['_SETCLAIMSETTINGSREQUEST']._serialized_end=2077
-  _globals['_SETCLAIMSETTINGSRESPONSE']._serialized_start=2079
-  _globals['_SETCLAIMSETTINGSRESPONSE']._serialized_end=2156
-  _globals['_CLAIMSERVICE']._serialized_start=2159
-  _globals['_CLAIMSERVICE']._serialized_end=3007
+  _globals['_CLAIM']._serialized_end=641
+  _globals['_LISTCLAIMSREQUEST']._serialized_start=644
+  _globals['_LISTCLAIMSREQUEST']._serialized_end=821
+  _globals['_LISTCLAIMSRESPONSE']._serialized_start=823
+  _globals['_LISTCLAIMSRESPONSE']._serialized_end=924
+  _globals['_LISTCLAIMANTSREQUEST']._serialized_start=926
+  _globals['_LISTCLAIMANTSREQUEST']._serialized_end=995
+  _globals['_LISTCLAIMANTSRESPONSE']._serialized_start=997
+  _globals['_LISTCLAIMANTSRESPONSE']._serialized_end=1086
+  _globals['_CLAIMANT']._serialized_start=1088
+  _globals['_CLAIMANT']._serialized_end=1177
+  _globals['_CLAIMSNAMED']._serialized_start=1179
+  _globals['_CLAIMSNAMED']._serialized_end=1282
+  _globals['_ACCEPTCLAIMSREQUEST']._serialized_start=1284
+  _globals['_ACCEPTCLAIMSREQUEST']._serialized_end=1387
+  _globals['_ACCEPTCLAIMSRESPONSE']._serialized_start=1389
+  _globals['_ACCEPTCLAIMSRESPONSE']._serialized_end=1511
+  _globals['_REFUSECLAIMSREQUEST']._serialized_start=1513
+  _globals['_REFUSECLAIMSREQUEST']._serialized_end=1616
+  _globals['_REFUSECLAIMSRESPONSE']._serialized_start=1618
+  _globals['_REFUSECLAIMSRESPONSE']._serialized_end=1696
+  _globals['_WITHDRAWCLAIMSREQUEST']._serialized_start=1698
+  _globals['_WITHDRAWCLAIMSREQUEST']._serialized_end=1803
+  _globals['_WITHDRAWCLAIMSRESPONSE']._serialized_start=1805
+  _globals['_WITHDRAWCLAIMSRESPONSE']._serialized_end=1885
+  _globals['_CLAIMSETTINGS']._serialized_start=1887
+  _globals['_CLAIMSETTINGS']._serialized_end=1931
+  _globals['_GETCLAIMSETTINGSREQUEST']._serialized_start=1933
+  _globals['_GETCLAIMSETTINGSREQUEST']._serialized_end=1958
+  _globals['_GETCLAIMSETTINGSRESPONSE']._serialized_start=1960
+  _globals['_GETCLAIMSETTINGSRESPONSE']._serialized_end=2037
+  _globals['_SETCLAIMSETTINGSREQUEST']._serialized_start=2039
+  _globals['_SETCLAIMSETTINGSREQUEST']._serialized_end=2123
+  _globals['_SETCLAIMSETTINGSRESPONSE']._serialized_start=2125
+  _globals['_SETCLAIMSETTINGSRESPONSE']._serialized_end=2202
+  _globals['_CLAIMSERVICE']._serialized_start=2205
+  _globals['_CLAIMSERVICE']._serialized_end=3053
 # @@protoc_insertion_point(module_scope)

@@ -43,6 +43,7 @@ class Claim(_message.Message):
     SETTLE_TIME_FIELD_NUMBER: _builtins.int
     SETTLED_BY_FIELD_NUMBER: _builtins.int
     ASKS_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id."""
     number: _builtins.int
@@ -75,6 +76,8 @@ class Claim(_message.Message):
     """What the request says that accepting runs, as protobuf JSON without ids of requests, etags and what its mask
     does not name, at most 4,000 characters; empty as of `method`, and when it is erased.
     """
+    reason: _type_pb2.ClaimReason.ValueType
+    """Why it is refused although it was accepted; UNSPECIFIED otherwise."""
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When it was made."""
@@ -103,10 +106,11 @@ class Claim(_message.Message):
         settle_time: _timestamp_pb2.Timestamp | None = ...,
         settled_by: _builtins.str = ...,
         asks: _builtins.str = ...,
+        reason: _type_pb2.ClaimReason.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "settle_time", b"settle_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "asks", b"asks", "by_id", b"by_id", "by_statement", b"by_statement", "claimant", b"claimant", "claimant_kind", b"claimant_kind", "create_time", b"create_time", "id", b"id", "item_id", b"item_id", "item_kind", b"item_kind", "item_statement", b"item_statement", "method", b"method", "number", b"number", "owner", b"owner", "settle_time", b"settle_time", "settled_by", b"settled_by", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "asks", b"asks", "by_id", b"by_id", "by_statement", b"by_statement", "claimant", b"claimant", "claimant_kind", b"claimant_kind", "create_time", b"create_time", "id", b"id", "item_id", b"item_id", "item_kind", b"item_kind", "item_statement", b"item_statement", "method", b"method", "number", b"number", "owner", b"owner", "reason", b"reason", "settle_time", b"settle_time", "settled_by", b"settled_by", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

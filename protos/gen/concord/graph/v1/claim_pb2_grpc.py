@@ -99,7 +99,9 @@ class ClaimServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def AcceptClaims(self, request, context):
-        """Accepts claims, all or none: what they would do is done, by the caller.
+        """Accepts claims, all or none: what they would do is done, by the caller, to their items as they are now. One
+        whose item changed, by a plain write, in what it would change is refused instead, and so is one whose item is
+        gone: the reply shows its state and reason.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -43,7 +43,10 @@ class ClaimServiceStub:
     ListClaimants: _grpc.UnaryUnaryMultiCallable[_claim_pb2.ListClaimantsRequest, _claim_pb2.ListClaimantsResponse]
     """Lists who has open claims, each with the newest of them. Many claims of one hide nobody else's."""
     AcceptClaims: _grpc.UnaryUnaryMultiCallable[_claim_pb2.AcceptClaimsRequest, _claim_pb2.AcceptClaimsResponse]
-    """Accepts claims, all or none: what they would do is done, by the caller."""
+    """Accepts claims, all or none: what they would do is done, by the caller, to their items as they are now. One
+    whose item changed, by a plain write, in what it would change is refused instead, and so is one whose item is
+    gone: the reply shows its state and reason.
+    """
     RefuseClaims: _grpc.UnaryUnaryMultiCallable[_claim_pb2.RefuseClaimsRequest, _claim_pb2.RefuseClaimsResponse]
     """Refuses claims, all or none: they never do anything."""
     WithdrawClaims: _grpc.UnaryUnaryMultiCallable[_claim_pb2.WithdrawClaimsRequest, _claim_pb2.WithdrawClaimsResponse]
@@ -68,7 +71,10 @@ class ClaimServiceAsyncStub(ClaimServiceStub):
     ListClaimants: _aio.UnaryUnaryMultiCallable[_claim_pb2.ListClaimantsRequest, _claim_pb2.ListClaimantsResponse]  # type: ignore[assignment]
     """Lists who has open claims, each with the newest of them. Many claims of one hide nobody else's."""
     AcceptClaims: _aio.UnaryUnaryMultiCallable[_claim_pb2.AcceptClaimsRequest, _claim_pb2.AcceptClaimsResponse]  # type: ignore[assignment]
-    """Accepts claims, all or none: what they would do is done, by the caller."""
+    """Accepts claims, all or none: what they would do is done, by the caller, to their items as they are now. One
+    whose item changed, by a plain write, in what it would change is refused instead, and so is one whose item is
+    gone: the reply shows its state and reason.
+    """
     RefuseClaims: _aio.UnaryUnaryMultiCallable[_claim_pb2.RefuseClaimsRequest, _claim_pb2.RefuseClaimsResponse]  # type: ignore[assignment]
     """Refuses claims, all or none: they never do anything."""
     WithdrawClaims: _aio.UnaryUnaryMultiCallable[_claim_pb2.WithdrawClaimsRequest, _claim_pb2.WithdrawClaimsResponse]  # type: ignore[assignment]
@@ -108,7 +114,10 @@ class ClaimServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _claim_pb2.AcceptClaimsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_claim_pb2.AcceptClaimsResponse, _abc.Awaitable[_claim_pb2.AcceptClaimsResponse]]:
-        """Accepts claims, all or none: what they would do is done, by the caller."""
+        """Accepts claims, all or none: what they would do is done, by the caller, to their items as they are now. One
+        whose item changed, by a plain write, in what it would change is refused instead, and so is one whose item is
+        gone: the reply shows its state and reason.
+        """
 
     @_abc_1.abstractmethod
     def RefuseClaims(

@@ -816,6 +816,7 @@ class ListConflictsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     RUN_ID_FIELD_NUMBER: _builtins.int
+    CONFLICT_IDS_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
     """1 to 200; 0 = 50."""
     page_token: _builtins.str
@@ -838,6 +839,10 @@ class ListConflictsRequest(_message.Message):
     def as_of(self) -> _type_pb2.AsOf:
         """The instant asked about, absent = now."""
 
+    @_builtins.property
+    def conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Only these, by id; empty = all."""
+
     def __init__(
         self,
         *,
@@ -848,10 +853,11 @@ class ListConflictsRequest(_message.Message):
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
         run_id: _builtins.str = ...,
+        conflict_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "classes", b"classes", "item_ids", b"item_ids", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "states", b"states"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "classes", b"classes", "conflict_ids", b"conflict_ids", "item_ids", b"item_ids", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "states", b"states"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

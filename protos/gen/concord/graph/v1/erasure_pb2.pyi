@@ -36,7 +36,9 @@ class _SelectedPartEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Selected
     SELECTED_PART_FACTS: _SelectedPart.ValueType  # 2
     """It states a fact of the subject, or is the subject's node."""
     SELECTED_PART_DERIVED: _SelectedPart.ValueType  # 3
-    """A server, agent or tool derived it from what is erased."""
+    """A server, agent or tool derived it from what is erased: a summary, a synthesis, what was extracted. It is not made
+    again without that: whoever wants one asks for it. The receipt counts them, as `derived_not_made_again`.
+    """
     SELECTED_PART_MENTION: _SelectedPart.ValueType  # 4
     """It mentions the subject."""
 
@@ -50,7 +52,9 @@ SELECTED_PART_SAID: SelectedPart.ValueType  # 1
 SELECTED_PART_FACTS: SelectedPart.ValueType  # 2
 """It states a fact of the subject, or is the subject's node."""
 SELECTED_PART_DERIVED: SelectedPart.ValueType  # 3
-"""A server, agent or tool derived it from what is erased."""
+"""A server, agent or tool derived it from what is erased: a summary, a synthesis, what was extracted. It is not made
+again without that: whoever wants one asks for it. The receipt counts them, as `derived_not_made_again`.
+"""
 SELECTED_PART_MENTION: SelectedPart.ValueType  # 4
 """It mentions the subject."""
 Global___SelectedPart: _TypeAlias = SelectedPart  # noqa: Y015

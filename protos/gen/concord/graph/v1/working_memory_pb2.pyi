@@ -38,7 +38,7 @@ class WorkingEntry(_message.Message):
     content: _builtins.str
     """The text."""
     importance: _type_pb2.Importance.ValueType
-    """How much it matters. HIGH is never evicted."""
+    """How much it matters. HIGH is evicted only for a text of who stands above whoever put it."""
     session_id: _builtins.str
     """The session that put it there; empty when none was named."""
     @_builtins.property
@@ -304,19 +304,23 @@ class ClearWorkingMemoryResponse(_message.Message):
 
     REMOVED_COUNT_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    LEFT_COUNT_FIELD_NUMBER: _builtins.int
     removed_count: _builtins.int
     """How many entries."""
     token: _builtins.str
     """Freshness token of this write."""
+    left_count: _builtins.int
+    """How many were left, since who put them stands above the caller."""
     def __init__(
         self,
         *,
         removed_count: _builtins.int = ...,
         token: _builtins.str = ...,
+        left_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["removed_count", b"removed_count", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["left_count", b"left_count", "removed_count", b"removed_count", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

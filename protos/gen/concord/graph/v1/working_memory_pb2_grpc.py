@@ -67,7 +67,9 @@ class WorkingMemoryServiceServicer:
 
     def PutWorkingMemory(self, request, context):
         """Puts a text into working memory. When that is full, the least important entry moves to the stale list,
-        the oldest of several such; when all entries are HIGH, the text is refused.
+        the oldest of several such; when all entries are HIGH, the text is refused. Entries of who stands above the
+        caller stay as they are (a person stands above an agent, an agent above a tool); those of who stands below
+        it go first, HIGH ones too.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -81,14 +83,14 @@ class WorkingMemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RemoveWorkingMemory(self, request, context):
-        """Removes an entry from working memory or its stale list.
+        """Removes an entry from working memory or its stale list. One of who stands above the caller is refused.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ClearWorkingMemory(self, request, context):
-        """Empties working memory.
+        """Empties working memory, but for the entries of who stands above the caller.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -38,14 +38,16 @@ class WorkingMemoryServiceStub:
     def __new__(cls, channel: _aio.Channel) -> WorkingMemoryServiceAsyncStub: ...
     PutWorkingMemory: _grpc.UnaryUnaryMultiCallable[_working_memory_pb2.PutWorkingMemoryRequest, _working_memory_pb2.PutWorkingMemoryResponse]
     """Puts a text into working memory. When that is full, the least important entry moves to the stale list,
-    the oldest of several such; when all entries are HIGH, the text is refused.
+    the oldest of several such; when all entries are HIGH, the text is refused. Entries of who stands above the
+    caller stay as they are (a person stands above an agent, an agent above a tool); those of who stands below
+    it go first, HIGH ones too.
     """
     ListWorkingMemory: _grpc.UnaryUnaryMultiCallable[_working_memory_pb2.ListWorkingMemoryRequest, _working_memory_pb2.ListWorkingMemoryResponse]
     """Lists the entries of working memory, or of its stale list."""
     RemoveWorkingMemory: _grpc.UnaryUnaryMultiCallable[_working_memory_pb2.RemoveWorkingMemoryRequest, _working_memory_pb2.RemoveWorkingMemoryResponse]
-    """Removes an entry from working memory or its stale list."""
+    """Removes an entry from working memory or its stale list. One of who stands above the caller is refused."""
     ClearWorkingMemory: _grpc.UnaryUnaryMultiCallable[_working_memory_pb2.ClearWorkingMemoryRequest, _working_memory_pb2.ClearWorkingMemoryResponse]
-    """Empties working memory."""
+    """Empties working memory, but for the entries of who stands above the caller."""
 
 @_typing.type_check_only
 class WorkingMemoryServiceAsyncStub(WorkingMemoryServiceStub):
@@ -57,14 +59,16 @@ class WorkingMemoryServiceAsyncStub(WorkingMemoryServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     PutWorkingMemory: _aio.UnaryUnaryMultiCallable[_working_memory_pb2.PutWorkingMemoryRequest, _working_memory_pb2.PutWorkingMemoryResponse]  # type: ignore[assignment]
     """Puts a text into working memory. When that is full, the least important entry moves to the stale list,
-    the oldest of several such; when all entries are HIGH, the text is refused.
+    the oldest of several such; when all entries are HIGH, the text is refused. Entries of who stands above the
+    caller stay as they are (a person stands above an agent, an agent above a tool); those of who stands below
+    it go first, HIGH ones too.
     """
     ListWorkingMemory: _aio.UnaryUnaryMultiCallable[_working_memory_pb2.ListWorkingMemoryRequest, _working_memory_pb2.ListWorkingMemoryResponse]  # type: ignore[assignment]
     """Lists the entries of working memory, or of its stale list."""
     RemoveWorkingMemory: _aio.UnaryUnaryMultiCallable[_working_memory_pb2.RemoveWorkingMemoryRequest, _working_memory_pb2.RemoveWorkingMemoryResponse]  # type: ignore[assignment]
-    """Removes an entry from working memory or its stale list."""
+    """Removes an entry from working memory or its stale list. One of who stands above the caller is refused."""
     ClearWorkingMemory: _aio.UnaryUnaryMultiCallable[_working_memory_pb2.ClearWorkingMemoryRequest, _working_memory_pb2.ClearWorkingMemoryResponse]  # type: ignore[assignment]
-    """Empties working memory."""
+    """Empties working memory, but for the entries of who stands above the caller."""
 
 class WorkingMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Keeps a bounded list of texts, and a stale list of those that were evicted from it.
@@ -79,7 +83,9 @@ class WorkingMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_working_memory_pb2.PutWorkingMemoryResponse, _abc.Awaitable[_working_memory_pb2.PutWorkingMemoryResponse]]:
         """Puts a text into working memory. When that is full, the least important entry moves to the stale list,
-        the oldest of several such; when all entries are HIGH, the text is refused.
+        the oldest of several such; when all entries are HIGH, the text is refused. Entries of who stands above the
+        caller stay as they are (a person stands above an agent, an agent above a tool); those of who stands below
+        it go first, HIGH ones too.
         """
 
     @_abc_1.abstractmethod
@@ -96,7 +102,7 @@ class WorkingMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _working_memory_pb2.RemoveWorkingMemoryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_working_memory_pb2.RemoveWorkingMemoryResponse, _abc.Awaitable[_working_memory_pb2.RemoveWorkingMemoryResponse]]:
-        """Removes an entry from working memory or its stale list."""
+        """Removes an entry from working memory or its stale list. One of who stands above the caller is refused."""
 
     @_abc_1.abstractmethod
     def ClearWorkingMemory(
@@ -104,6 +110,6 @@ class WorkingMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _working_memory_pb2.ClearWorkingMemoryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_working_memory_pb2.ClearWorkingMemoryResponse, _abc.Awaitable[_working_memory_pb2.ClearWorkingMemoryResponse]]:
-        """Empties working memory."""
+        """Empties working memory, but for the entries of who stands above the caller."""
 
 def add_WorkingMemoryServiceServicer_to_server(servicer: WorkingMemoryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

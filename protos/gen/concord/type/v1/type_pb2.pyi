@@ -565,6 +565,30 @@ CLAIM_STATE_WITHDRAWN: ClaimState.ValueType  # 4
 """Its claimant took it back, or one of its sides is gone."""
 Global___ClaimState: _TypeAlias = ClaimState  # noqa: Y015
 
+class _ClaimReason:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ClaimReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ClaimReason.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CLAIM_REASON_UNSPECIFIED: _ClaimReason.ValueType  # 0
+    """Somebody settled it so, or it is open."""
+    CLAIM_REASON_ITEM_CHANGED: _ClaimReason.ValueType  # 1
+    """It was accepted, but what it would change was changed by a plain write since it was made: refused, ask again."""
+    CLAIM_REASON_ITEM_GONE: _ClaimReason.ValueType  # 2
+    """It was accepted, but what it would change is gone: refused."""
+
+class ClaimReason(_ClaimReason, metaclass=_ClaimReasonEnumTypeWrapper):
+    """Why a claim was settled as it was, where nobody said so."""
+
+CLAIM_REASON_UNSPECIFIED: ClaimReason.ValueType  # 0
+"""Somebody settled it so, or it is open."""
+CLAIM_REASON_ITEM_CHANGED: ClaimReason.ValueType  # 1
+"""It was accepted, but what it would change was changed by a plain write since it was made: refused, ask again."""
+CLAIM_REASON_ITEM_GONE: ClaimReason.ValueType  # 2
+"""It was accepted, but what it would change is gone: refused."""
+Global___ClaimReason: _TypeAlias = ClaimReason  # noqa: Y015
+
 class _HealthStatus:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -713,6 +737,7 @@ class Edge(_message.Message):
     CLAIMED_FIELD_NUMBER: _builtins.int
     CLAIMS_FIELD_NUMBER: _builtins.int
     CLAIM_COUNT_FIELD_NUMBER: _builtins.int
+    CONFLICT_COUNT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id (UUIDv7), given by Concord. Output only on upsert."""
     relation: _builtins.str
@@ -739,6 +764,8 @@ class Edge(_message.Message):
     """
     claim_count: _builtins.int
     """How many open claims there are. Output only."""
+    conflict_count: _builtins.int
+    """How many open conflicts there are. Output only."""
     @_builtins.property
     def source(self) -> Global___EdgeEnd:
         """Its source."""
@@ -794,7 +821,9 @@ class Edge(_message.Message):
 
     @_builtins.property
     def conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ids of its open conflicts (POTENTIAL or CONFIRMED, and not UNDECIDED), at most 20, newest first. Output only."""
+        """Ids of its open conflicts (POTENTIAL or CONFIRMED, and not UNDECIDED), at most 20, newest first: of more, each
+        writer's in turn, so many of one hide nobody else's. Output only.
+        """
 
     @_builtins.property
     def claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___ClaimNote]:
@@ -829,10 +858,11 @@ class Edge(_message.Message):
         claimed: _builtins.bool = ...,
         claims: _abc.Iterable[Global___ClaimNote] | None = ...,
         claim_count: _builtins.int = ...,
+        conflict_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "modify_time", b"modify_time", "properties", b"properties", "source", b"source", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "claim_count", b"claim_count", "claimed", b"claimed", "claims", b"claims", "conflict_ids", b"conflict_ids", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "extracted", b"extracted", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "sources", b"sources", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "claim_count", b"claim_count", "claimed", b"claimed", "claims", b"claims", "conflict_count", b"conflict_count", "conflict_ids", b"conflict_ids", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "extracted", b"extracted", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "sources", b"sources", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__weight: _TypeAlias = _typing.Literal["weight"]  # noqa: Y015
     _WhichOneofArgType__weight: _TypeAlias = _typing.Literal["_weight", b"_weight"]  # noqa: Y015
@@ -983,6 +1013,7 @@ class GivenWay(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     RELATION_FIELD_NUMBER: _builtins.int
     BY_ID_FIELD_NUMBER: _builtins.int
+    DECLARED_BY_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id."""
     kind: Global___ItemKind.ValueType
@@ -995,6 +1026,10 @@ class GivenWay(_message.Message):
     """What it gave way to: the item that the lineage leads from, else the head of its chain; empty while its
     successor has not begun, and where no memory states what ended its facts.
     """
+    declared_by: _builtins.str
+    """Who declared that its relation has one value at a time, if that is why, and it was another principal than the
+    caller: who declares otherwise has both values current again.
+    """
     def __init__(
         self,
         *,
@@ -1002,10 +1037,11 @@ class GivenWay(_message.Message):
         kind: Global___ItemKind.ValueType = ...,
         relation: Global___LineageRelation.ValueType = ...,
         by_id: _builtins.str = ...,
+        declared_by: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["by_id", b"by_id", "id", b"id", "kind", b"kind", "relation", b"relation"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by_id", b"by_id", "declared_by", b"declared_by", "id", b"id", "kind", b"kind", "relation", b"relation"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1024,6 +1060,7 @@ class ClaimNote(_message.Message):
     BY_ID_FIELD_NUMBER: _builtins.int
     CLAIMANT_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
+    BY_STATEMENT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id."""
     number: _builtins.int
@@ -1038,6 +1075,8 @@ class ClaimNote(_message.Message):
     """Who claims."""
     owner: _builtins.str
     """Whose the item is. Empty where items show their claims."""
+    by_statement: _builtins.str
+    """In a search: the first 200 characters of what would take the item's place, where that is a result, too."""
     def __init__(
         self,
         *,
@@ -1048,10 +1087,11 @@ class ClaimNote(_message.Message):
         by_id: _builtins.str = ...,
         claimant: _builtins.str = ...,
         owner: _builtins.str = ...,
+        by_statement: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "by_id", b"by_id", "claimant", b"claimant", "id", b"id", "item_id", b"item_id", "number", b"number", "owner", b"owner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "by_id", b"by_id", "by_statement", b"by_statement", "claimant", b"claimant", "id", b"id", "item_id", b"item_id", "number", b"number", "owner", b"owner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1200,6 +1240,7 @@ class Memory(_message.Message):
     CLAIMS_FIELD_NUMBER: _builtins.int
     CLAIM_COUNT_FIELD_NUMBER: _builtins.int
     PRINCIPAL_FIELD_NUMBER: _builtins.int
+    CONFLICT_COUNT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id: the caller's own, else a UUIDv7. Links name it: [[memory:ID]]."""
     content: _builtins.str
@@ -1250,6 +1291,8 @@ class Memory(_message.Message):
     """How many open claims there are. Output only."""
     principal: _builtins.str
     """The principal that first wrote it down. Empty in versions and former revisions of it. Output only."""
+    conflict_count: _builtins.int
+    """How many open conflicts there are. Output only."""
     @_builtins.property
     def concepts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Its concepts; extracted from the content when none are given."""
@@ -1315,7 +1358,9 @@ class Memory(_message.Message):
 
     @_builtins.property
     def conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ids of its open conflicts (POTENTIAL or CONFIRMED, and not UNDECIDED), at most 20, newest first. Output only."""
+        """Ids of its open conflicts (POTENTIAL or CONFIRMED, and not UNDECIDED), at most 20, newest first: of more, each
+        writer's in turn, so many of one hide nobody else's. Output only.
+        """
 
     @_builtins.property
     def health(self) -> Global___Health:
@@ -1368,10 +1413,11 @@ class Memory(_message.Message):
         claims: _abc.Iterable[Global___ClaimNote] | None = ...,
         claim_count: _builtins.int = ...,
         principal: _builtins.str = ...,
+        conflict_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "health", b"health", "modify_time", b"modify_time", "properties", b"properties", "supersession", b"supersession", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "claim_count", b"claim_count", "claims", b"claims", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "health", b"health", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "origin", b"origin", "principal", b"principal", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "trust", b"trust", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until", "words_origin", b"words_origin"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "claim_count", b"claim_count", "claims", b"claims", "concepts", b"concepts", "conflict_count", b"conflict_count", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "health", b"health", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "origin", b"origin", "principal", b"principal", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "trust", b"trust", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until", "words_origin", b"words_origin"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 
 from concord_graph.adapters.neo4j import records
 from concord_graph.adapters.neo4j.patterns import Known, bringing, known_at, seen, was_known
@@ -15,6 +16,7 @@ from concord_graph.domain.conflicts import OPEN
 from concord_graph.domain.items import FOREVER, Entry
 from concord_graph.domain.open_conflicts import OpenConflict, OpenConflicts, by_item
 
+_SAID = ("judge", "conflict_class", "author")
 _STATES = sorted(state.name for state in OPEN)
 
 
@@ -41,9 +43,8 @@ class ConflictReads(SpaceTransaction):
         asked = [{"record": record, "id": item_id} for item_id in ids]
         rows = await self.ask(_open(known_at(record)), asked=asked, states=_STATES)
         return by_item(
-            OpenConflict(rank, item_id, conflict_id, state, said["judge"], said["conflict_class"])
+            OpenConflict(rank, item_id, conflict_id, state, *itemgetter(*_SAID)(json.loads(body)))
             for rank, item_id, conflict_id, state, body in rows
-            for said in (json.loads(body),)
         )
 
     async def open_claims(

@@ -129,7 +129,7 @@ def open_at(now: bool) -> str:
     """Return the statement that finds the open conflicts of :ids, as `OpenConflict` lists them."""
     return " UNION ALL ".join(
         f"SELECT t.rank, t.{side}, t.id, t.shelf, t.body ->> '$.judge',"
-        " t.body ->> '$.conflict_class' FROM json_each(:ids) i"
+        " t.body ->> '$.conflict_class', t.body ->> '$.author' FROM json_each(:ids) i"
         f" CROSS JOIN entry t INDEXED BY {index} ON t.space = :space AND t.kind = {_CONFLICT}"
         f" AND t.{side} = i.value"
         f" AND {revisions.live('t', now)} AND {_OPEN}"

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
-from concord_graph.domain.claims import OF_EDGES, Claim, ClaimState, claim_of
+from concord_graph.domain.claims import (
+    OF_EDGES,
+    Claim,
+    ClaimAction,
+    ClaimReason,
+    ClaimState,
+    claim_of,
+    is_touched,
+)
+from concord_graph.domain.digests import etag
 from concord_graph.domain.errors import (
     FieldInvalid,
     ItemNotFound,
     ItemState,
     StandsAbove,
 )
-from concord_graph.domain.items import FOREVER, Entry, Instant, Item, ItemKind
+from concord_graph.domain.items import FOREVER, Entry, Instant, Item, ItemKind, Record
 from concord_graph.domain.reach import BeyondReach, Reach
-from concord_graph.ports import ClaimsSettled, EntryFilter, Reads
+from concord_graph.ports import ClaimsSettled, EntryFilter, OperationFilter, Reads, Ref
 from concord_graph.usecases.items.lineage import refuse_descent
 from concord_graph.usecases.write import claims_at
 from concord_graph.usecases.write.commands import Command
@@ -25,6 +34,29 @@ MOST_DIGITS = 15
 """Digits of the largest number of a claim."""
 MOST_SETTLED = 1_000
 """Claims of one claimant that one request settles."""
+
+
+ACCEPT = "AcceptClaims"
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a claim's request would change: an item, at which version ("": at any), and which of its
+    fields; None: all."""
+
+    item_id: str
+    etag: str
+    fields: frozenset[str] | None
+
+
+class Requests(Protocol):
+    """Reads the requests that claims recorded."""
+
+    def meant(self, claim: Claim) -> Meant:
+        """Return what the request would change."""
+
+    def command(self, claim: Claim, etag: str) -> Command[Any]:
+        """Return the command of the request, against a version of its item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +74,11 @@ async def settle_claims(
     state: ClaimState,
     *,
     governs: bool,
-    asked_for: Callable[[Claim], Command[Any]],
+    requests: Requests,
 ) -> ClaimsSettled:
     """Settle claims, all or none. `governs`: the author may decide about what others wrote.
 
-    `asked_for`: the command that a claim without an edge recorded.
+    One that is accepted, but whose request no longer fits its item, is refused with the reason.
 
     Raises:
         ItemNotFound: there is no such claim.
@@ -58,11 +90,14 @@ async def settle_claims(
         claim = claim_of(entry)
         await _demand_settler(writer, claim, state, governs=governs)
         claim.settled(state, "", 0)  # refuse one that is settled before anything is done
+        became, reason = state, ClaimReason.NONE
         if state == ClaimState.ACCEPTED:
-            await _do(writer, entry, claim, asked_for)
+            reason = await _do(writer, entry, claim, requests)
+        if reason:
+            became = ClaimState.REFUSED
         now = await writer.tx.entry(entry.id) or entry
         if claim_of(now).state == ClaimState.OPEN:
-            now = await writer.settle_claim(now, state)
+            now = await writer.settle_claim(now, became, reason)
         settled.append(ref(now))
     return ClaimsSettled(tuple(settled))
 
@@ -117,15 +152,17 @@ async def _demand_reach(writer: Writer, claim: Claim, item: Item | None) -> None
         raise BeyondReach(claim.item.id)
 
 
-async def _do(
-    writer: Writer, entry: Entry, claim: Claim, asked_for: Callable[[Claim], Command[Any]]
-) -> None:
-    """Do what a claim would do, as the author."""
+async def _do(writer: Writer, entry: Entry, claim: Claim, requests: Requests) -> ClaimReason:
+    """Do what a claim would do, as the author; return why not, if its request fits no more."""
     if claim.action not in OF_EDGES:
         if not claim.request:
             raise ItemState("what the claim asked for was erased with its item")
-        await asked_for(claim)(writer)
-        return
+        meant = requests.meant(claim)
+        item = await _item(writer.tx, claim, meant)
+        if reason := await _unfit(writer.tx, claim, meant, item):
+            return reason
+        await requests.command(claim, etag(item) if item and meant.etag else "")(writer)
+        return ClaimReason.NONE
     edge = await writer.tx.edge(claim.edge_id)
     if edge is None or edge.deleted:
         raise ItemState("what the claim named is gone")
@@ -136,3 +173,42 @@ async def _do(
         await writer.put(edge, replace(edge, claimed=False), follows=True)
         if not edge.is_lineage:
             await refuse_descent(writer, edge.id, edge.id)
+    return ClaimReason.NONE
+
+
+async def _item(tx: Reads, claim: Claim, meant: Meant) -> Record | None:
+    """Return what a claim's request names; of a node or edge that it would write, the claimed."""
+    if claim.action == ClaimAction.DECLARE:
+        return await tx.relation(meant.item_id)
+    item_id = meant.item_id or claim.item.id
+    found: Record | None = (await tx.items([item_id])).get(item_id) or await tx.node(item_id)
+    return found or await tx.entry(item_id)
+
+
+async def _unfit(tx: Reads, claim: Claim, meant: Meant, item: Record | None) -> ClaimReason:
+    """Return why a claim's request fits its item no more, if it does not.
+
+    What other accepted claims changed is no reason: who accepts them decides in which order.
+    """
+    if item is None:
+        return ClaimReason.NONE if claim.action == ClaimAction.DECLARE else ClaimReason.ITEM_GONE
+    if claim.action == ClaimAction.RESTORE and not item.deleted:
+        return ClaimReason.ITEM_CHANGED
+    if claim.action not in (ClaimAction.RESTORE, ClaimAction.DECLARE) and item.deleted:
+        return ClaimReason.ITEM_GONE
+    after, left = item, MOST_SETTLED
+    while meant.etag and etag(after) != meant.etag:
+        left -= 1
+        before = await tx.revision(Ref(item.kind, item.id, after.revision.number - 1))
+        if before is None or not left:
+            return ClaimReason.ITEM_CHANGED
+        if is_touched(before, after, meant.fields) and not await _was_accepted(tx, after):
+            return ClaimReason.ITEM_CHANGED
+        after = before
+    return ClaimReason.NONE
+
+
+async def _was_accepted(tx: Reads, item: Record) -> bool:
+    """Return whether accepting a claim made this revision of an item."""
+    made = await tx.operations(OperationFilter(item_id=item.id), item.revision.seq + 1, 1)
+    return bool(made) and made[0].seq == item.revision.seq and made[0].author.method == ACCEPT

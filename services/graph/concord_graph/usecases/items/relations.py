@@ -35,6 +35,6 @@ async def declare_relation(
     if etag:
         await writer.demand_etag(stored, etag)
     intended = replace(stored, **declaration, deleted=False)
-    if intended == stored:
-        return written(stored, stored)
+    if intended == stored and not await writer.standing.is_above(stored):
+        return written(stored, stored)  # who stands above makes it theirs
     return written(stored, await writer.declare(stored, intended))

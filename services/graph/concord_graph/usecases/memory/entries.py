@@ -50,15 +50,20 @@ class WorkingMemory:
     ) -> WorkingMemoryPut:
         """Put a text into the list, or renew the entry that has it; evict entries if it is full.
 
-        `importance`: UNSET counts as MEDIUM.
+        `importance`: UNSET counts as MEDIUM. An entry of who stands above the author stays as it
+        is, where the author says the same text, too, and for any other text (W9).
 
         Raises:
-            WorkingMemoryFull: every entry is HIGH, and none of these is evicted.
+            WorkingMemoryFull: every entry is HIGH, or of who stands above the author.
         """
         held = await _entries(writer, EntryFilter(_KIND))
         known = next((entry for entry in held if entry.body["content"] == content), None)
+        if known is not None and await writer.standing.is_noted_above(known):
+            return WorkingMemoryPut(ref(known), ())
         others = [entry for entry in held if entry is not known]
-        evicted = [await self._evict(writer, one) for one in self._to_go(others, known)]
+        evicted = [
+            await self._evict(writer, one) for one in await self._to_go(writer, others, known)
+        ]
         entry = Entry(
             id=known.id if known else writer.tx.new_id(),
             kind=_KIND,
@@ -69,21 +74,38 @@ class WorkingMemory:
         put = await writer.keep(known, entry)
         return WorkingMemoryPut(ref(put), tuple(map(ref, evicted)))
 
-    def _to_go(self, others: list[Entry], known: Entry | None) -> list[Entry]:
-        """Return the entries to evict: the least important first, of equal ones the oldest."""
+    async def _to_go(self, writer: Writer, others: list[Entry], known: Entry | None) -> list[Entry]:
+        """Return the entries to evict: the least important first, of equal ones the oldest.
+
+        Those of who stands below the author go first, HIGH ones too: else a flood of them would
+        leave one place for what a person notes. Those of who stands above stay.
+        """
         excess = len(others) + 1 - self.capacity
-        movable = [entry for entry in others if entry.rank < Importance.HIGH]
+        if excess <= 0:
+            return []
+        movable = []
+        for entry in others:
+            stand = await writer.standing.noted_by(entry)
+            is_lower = stand.rank < writer.standing.rank
+            if is_lower or not (
+                entry.rank == Importance.HIGH or await writer.standing.is_noted_above(entry)
+            ):
+                movable.append((not is_lower, entry.rank, entry.revision.record_from, entry))
         if excess > len(movable) and known is None:
             raise WorkingMemoryFull(self.capacity)
-        movable.sort(key=lambda entry: (entry.rank, entry.revision.record_from))
-        return movable[: max(0, excess)]
+        movable.sort(key=lambda each: each[:3])
+        return [entry for *_, entry in movable[:excess]]
 
     async def _evict(self, writer: Writer, entry: Entry) -> Entry:
         body = {**entry.body, "put_time": entry.revision.record_from}
         return await writer.keep(entry, replace(entry, shelf=STALE, body=body))
 
     async def remove(self, writer: Writer, entry_id: str) -> WorkingMemoryRemoved:
-        """Remove an entry, whether it is held or was evicted (stale)."""
+        """Remove an entry, whether it is held or was evicted (stale).
+
+        Raises:
+            NotedAbove: who put it stands above the author.
+        """
         found = await _entries(writer, EntryFilter(_KIND, shelf=None, ids=(entry_id,)))
         if not found:
             raise ItemNotFound(entry_id)
@@ -92,10 +114,14 @@ class WorkingMemory:
     async def clear(
         self, writer: Writer, session_id: str, *, include_stale: bool
     ) -> WorkingMemoryRemoved:
-        """Remove every entry, or all that a session put there; evicted ones if wanted."""
+        """Remove every entry, or all that a session put there; evicted ones if wanted. What was put
+        by who stands above the author is left."""
         shelf = None if include_stale else ""
         filter_ = EntryFilter(_KIND, shelf=shelf, session_id=session_id)
-        return await _removed(writer, await _entries(writer, filter_))
+        found = await _entries(writer, filter_)
+        gone = [one for one in found if not await writer.standing.is_noted_above(one)]
+        removed = await _removed(writer, gone)
+        return replace(removed, left=len(found) - len(gone))
 
 
 async def _entries(writer: Writer, filter_: EntryFilter) -> list[Entry]:

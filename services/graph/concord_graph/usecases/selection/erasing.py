@@ -26,6 +26,7 @@ from concord_graph.domain.selection import (
     Found,
     Kept,
     Options,
+    Part,
     Selection,
     Why,
 )
@@ -225,6 +226,7 @@ class SelectionErasing:
                 "options": dict(plan.options),
                 "look_digest": plan.digest,
                 "erased": [_row(each) | {"part": each.part.name} for each in erased],
+                "derived_not_made_again": sum(each.part == Part.DERIVED for each in erased),
                 "queries_blanked": asked.count,
                 "proposals": list(plan.proposal_ids),
                 "kept": [_row(each.found) | {"why": each.why.name} for each in kept],

@@ -227,9 +227,8 @@ class Commands:
         tx, author = writer.tx, writer.author
         early = await tx.early_refusals() if await tx.head_seq() == 0 else ()
         result = await command(writer)
-        given_way = await gave_way(
-            tx, writer.moved, shown(result), max(self._clock(), tx.last_time)
-        )
+        now = max(self._clock(), tx.last_time)
+        given_way = await gave_way(tx, writer.moved, shown(result), now, author.principal)
         for _, whose, why in early:
             await _refused(tx, "", ItemKind.GHOST, whose, why)
         salt = secrets.token_bytes(16)

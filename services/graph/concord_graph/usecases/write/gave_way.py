@@ -6,7 +6,7 @@ before would cost a read of the past in each write, which Neo4j plans for second
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -75,8 +75,10 @@ class Moved:
             self.freed |= {edge.id, edge.source.id, edge.target.id}
 
 
-async def gave_way(tx: Reads, moved: Moved, shown: Collection[Ref], now: int) -> GaveWay:
-    """Return what gave way by a write at `now` (µs), but for what its reply shows."""
+async def gave_way(
+    tx: Reads, moved: Moved, shown: Collection[Ref], now: int, author: str
+) -> GaveWay:
+    """Return what gave way by a principal's write at `now` (µs), but for what its reply shows."""
     if not (moved.items or moved.lineage or moved.freed):
         return GaveWay()
     at = moved.freed | moved.gone
@@ -99,7 +101,7 @@ async def gave_way(tx: Reads, moved: Moved, shown: Collection[Ref], now: int) ->
         ids = [item_id for item_id, its_kind in looked_at.items() if its_kind == kind]
         if ids:
             views = await tx.views(kind, ids, Instant(now))
-            found |= await _superseded(tx, moved, views, found, Instant(now))
+            found |= await _superseded(tx, moved, views, found, Instant(now), author=author)
             left = [view for item_id, view in views.items() if item_id not in found]
             found |= await _amended(tx, kind, left, moved, Instant(now))
     listed = [item_id for item_id in sorted(found) if item_id not in own]
@@ -108,10 +110,17 @@ async def gave_way(tx: Reads, moved: Moved, shown: Collection[Ref], now: int) ->
 
 
 async def _superseded(
-    tx: Reads, moved: Moved, looked_at: Mapping[str, View], ended: Collection[str], at: Instant
+    tx: Reads,
+    moved: Moved,
+    looked_at: Mapping[str, View],
+    ended: Mapping[str, GivenWay],
+    at: Instant,
+    *,
+    author: str,
 ) -> dict[str, GivenWay]:
     found: dict[str, GivenWay] = {}
     ends: list[View] = []
+    declared: dict[str, str] = {}
     for item_id, view in looked_at.items():
         kind = view.item.kind
         if view.item.deleted or view.supersession.superseded_from == FOREVER:
@@ -121,13 +130,23 @@ async def _superseded(
             relation = Relation(lineage.relation)
             found[item_id] = GivenWay(item_id, kind, relation, lineage.source.id)
         elif value is not None:
-            found[item_id] = GivenWay(item_id, kind, Relation.SUPERSEDES, value.id)
-        elif await _has_ended(tx, view.item, moved, ended):
+            by = await _declarer(tx, value.relation)
+            by = "" if by == author else by
+            found[item_id] = GivenWay(item_id, kind, Relation.SUPERSEDES, value.id, by)
+        elif (own := await _ended(tx, view.item, moved, ended)) is not None:
             ends.append(view)
+            declared[item_id] = next((e.declared_by for e in own if e.declared_by), "")
     for view in await with_ends(tx, ends, at) if ends else ():
-        head = next(iter(view.supersession.head_ids), "")
-        found[view.item.id] = GivenWay(view.item.id, view.item.kind, Relation.SUPERSEDES, head)
+        item, head = view.item, next(iter(view.supersession.head_ids), "")
+        by = declared[item.id]
+        found[item.id] = GivenWay(item.id, item.kind, Relation.SUPERSEDES, head, by)
     return found
+
+
+async def _declarer(tx: Reads, relation: str) -> str:
+    """Return who last wrote the declaration of a relation; empty without one."""
+    declaration = await tx.relation(relation)
+    return declaration.revision.principal if declaration is not None else ""
 
 
 def _next_value(view: View, values: Collection[Edge]) -> Edge | None:
@@ -141,11 +160,15 @@ def _next_value(view: View, values: Collection[Edge]) -> Edge | None:
     return next((each for each in following if each.effective_from == since), None)
 
 
-async def _has_ended(tx: Reads, item: Item, moved: Moved, ended: Collection[str]) -> bool:
-    """Return whether an edge's relation became functional, or a memory's edge ended."""
+async def _ended(
+    tx: Reads, item: Item, moved: Moved, ended: Mapping[str, GivenWay]
+) -> Sequence[GivenWay] | None:
+    """Return the edges of a memory that ended, none for an edge whose relation became functional;
+    None: neither is so."""
     if isinstance(item, Edge):
-        return item.relation in moved.declared
-    return bool(ended) and not set(await tx.facts_of(item.id)).isdisjoint(ended)
+        return () if item.relation in moved.declared else None
+    own = [ended[each] for each in await tx.facts_of(item.id) if each in ended] if ended else []
+    return own or None
 
 
 async def _amended(

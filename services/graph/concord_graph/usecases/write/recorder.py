@@ -123,9 +123,10 @@ class Recorder(Guard):
 
         Raises:
             BeyondReach: it is there, and out of the reach of the author's key.
+            NotedAbove: it is there, and who put it stands above the author (W9).
         """
         if before is not None:
-            await self.standing.demand_in_reach(before)
+            await self.standing.demand_free(before)
         self.tx.step()
         return await self._record(before, after)
 

@@ -12,6 +12,7 @@ from concord_graph.domain.claims import (
     NOTHING,
     Claim,
     ClaimAction,
+    Rank,
     Stand,
     Target,
     claim_of,
@@ -30,7 +31,7 @@ from concord_graph.domain.items import (
     Relation,
     is_erased,
 )
-from concord_graph.domain.reach import BeyondReach, Reach
+from concord_graph.domain.reach import BeyondReach, NotedAbove, Reach
 from concord_graph.domain.succession import former_values, next_values
 from concord_graph.ports import Author, ClaimMade, OperationFilter, Reads, ServiceRecord, Writes
 from concord_graph.usecases.read.succession import value_of
@@ -86,14 +87,23 @@ class StandingGuard(Stands):
         less reach than all, whatever it changes."""
         return harms(before, after) or (self._author.reach is not Reach.ALL and before != after)
 
-    async def demand_in_reach(self, entry: Entry) -> None:
-        """Refuse a key with less reach than all to change an entry.
+    async def demand_free(self, entry: Entry) -> None:
+        """Refuse to change an entry that stands above the author, or is out of its key's reach.
 
         Raises:
-            BeyondReach: it is not its own.
+            BeyondReach: the key has less reach than all, and it is not its own.
+            NotedAbove: who put it stands above the author.
         """
         if await self.is_out_of_reach(entry):
             raise BeyondReach(entry.id)
+        if await self.is_noted_above(entry):
+            raise NotedAbove(entry.id)
+
+    async def is_noted_above(self, entry: Entry) -> bool:
+        """Return whether who put an entry stands above the author (W9)."""
+        if self.rank is Rank.HUMAN and not await self._guards_equals():
+            return False
+        return await self._stands_above(await self.noted_by(entry))
 
     async def _stands_above(self, stand: Stand) -> bool:
         if stand.rank < self.rank or not stand.principals - {self._author.principal}:
@@ -194,11 +204,8 @@ class StandingGuard(Stands):
         former = former_values(value, [each for each in near.before if each.id != edge.id])
         ids = [each.id for each in former if not each.is_fixed]
         found = await self._tx.items(ids) if ids else {}
-        return [
-            harm
-            for each in found.values()
-            if isinstance(each, Edge) and (harm := await self._follows(each, edge))
-        ]
+        values = [each for each in found.values() if isinstance(each, Edge)]
+        return [harm for each in values if (harm := await self._follows(each, edge))]
 
     async def only_claims(self, edge: Edge, unclaimed: Edge) -> bool:
         """Return whether a claimed edge that the author states again goes on to do nothing."""

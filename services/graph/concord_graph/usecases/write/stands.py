@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Iterable
 
 from concord_graph.domain.claims import Rank, Stand, rank_of
-from concord_graph.domain.items import DeclaredRelation, Edge, Item, Memory, MemoryOrigin, Record
+from concord_graph.domain.items import (
+    DeclaredRelation,
+    Edge,
+    Entry,
+    Item,
+    Memory,
+    MemoryOrigin,
+    Record,
+)
 from concord_graph.domain.reach import Reach
 from concord_graph.ports import Author, Change, ChangeType, OperationFilter, Writes
 
@@ -43,7 +51,7 @@ class Stands:
         """Whether the author's key may change what is there."""
         return self._author.reach is Reach.ALL
 
-    async def is_above(self, item: Memory | Edge) -> bool:
+    async def is_above(self, item: Memory | Edge | DeclaredRelation) -> bool:
         """Return whether the author stands above all who wrote an item, or took it away, and may
         change it: what it says of it then holds."""
         if item.revision.principal == self._author.principal or not self.reaches_all:
@@ -98,9 +106,14 @@ class Stands:
             beyond = page[-1].seq
         return beyond is not None
 
-    async def _written_by(self, item: Item | DeclaredRelation) -> Stand:
+    async def noted_by(self, entry: Entry) -> Stand:
+        """Return how high an entry stands: as the highest of those who put it. Who put another one
+        for which it was evicted did not."""
+        return await self._written_by(entry, but=entry.revision.seq if entry.shelf else 0)
+
+    async def _written_by(self, item: Record, *, but: int = 0) -> Stand:
         """Return the highest rank of those who wrote an item, and who of that rank did so first:
-        whoever adds to it later does not own it."""
+        whoever adds to it later does not own it. `but`: a change that does not count."""
         if item.id in self._made:
             return Stand(self.rank, frozenset({self._author.principal}))
         types = (*WROTE, ChangeType.DELETED) if item.deleted else WROTE
@@ -111,7 +124,7 @@ class Stands:
             changes = await self._tx.operations(filter_, beyond, PAGE)
             for each in changes:
                 rank = _rank_of(each, origin)
-                if rank > highest.rank:
+                if rank > highest.rank and each.seq != but:
                     highest = Stand(rank, frozenset({each.author.principal}))
             if highest.rank == Rank.HUMAN or len(changes) < PAGE:
                 return highest

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from concord_graph.domain import protection
-from concord_graph.domain.claims import ClaimState, claim_of
+from concord_graph.domain.claims import ClaimReason, ClaimState, claim_of
 from concord_graph.domain.conflicts import conflict_of
 from concord_graph.domain.erasure import erased_entry
 from concord_graph.domain.errors import ItemErased, ItemNotFound, SafeguardViolation, StandsAbove
@@ -111,9 +111,11 @@ class Writer(Recorder):
             await self.settle_claim(entry, ClaimState.ACCEPTED)
         return await self.put(edge, unclaimed, follows=True)
 
-    async def settle_claim(self, entry: Entry, state: ClaimState) -> Entry:
+    async def settle_claim(
+        self, entry: Entry, state: ClaimState, reason: ClaimReason = ClaimReason.NONE
+    ) -> Entry:
         """Write a claim's next revision: it is settled, by the author."""
-        settled = claim_of(entry).settled(state, self.author.principal, self.now)
+        settled = claim_of(entry).settled(state, self.author.principal, self.now, reason)
         return await self.put_claim(entry, settled)
 
     async def _follow(self, before: Item | None, item: Item) -> None:

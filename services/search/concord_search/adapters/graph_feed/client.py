@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from itertools import chain, zip_longest
 from typing import TypeVar
 
 import grpc
@@ -328,19 +329,21 @@ class GraphClient:
         await reply(self._memories.ConfirmErase(request, metadata=metadata))
 
     async def conflicts(
-        self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
+        self, space: str, at: Mapping[str, Sequence[str]], as_of: AsOf = PRESENT
     ) -> Mapping[str, Sequence[OpenConflict]]:
+        in_turn = chain.from_iterable(zip_longest(*at.values()))
         call = self._conflicts.ListConflicts(
             conflict_pb2.ListConflictsRequest(
                 states=_OPEN,
                 classes=_DECIDED,
-                item_ids=ids,
+                item_ids=list(at),
+                conflict_ids=[*filter(None, dict.fromkeys(in_turn))][:MOST_CONFLICTS],
                 as_of=messages.as_of(as_of),
                 page_size=MOST_CONFLICTS,
             ),
             metadata=self._reading(space),
         )
-        return messages.conflicts_by_side((await reply(call)).conflicts, frozenset(ids))
+        return messages.conflicts_by_side((await reply(call)).conflicts, frozenset(at))
 
     async def assessed(
         self, space: str, kinds: Sequence[int], token: str, limit: int, as_of: AsOf = PRESENT

@@ -120,7 +120,7 @@ def hydrated(
     began = micros(revision.record_time) if record_from is None else record_from
     memory = revision.memory
     found = state(memory, revision.seq, began)
-    return Hydrated(found, memory, bool(memory.conflict_ids), is_logged)
+    return Hydrated(found, memory, memory.conflict_ids, is_logged)
 
 
 def assessed(memory: type_pb2.Memory) -> Assessed:
@@ -274,7 +274,7 @@ def hydrated_edge(edge: type_pb2.Edge, seq: int, record_from: Micros) -> Hydrate
     if edge.HasField("valid_until"):
         said.valid_until.CopyFrom(edge.valid_until)
     found = replace(state(said, seq, record_from), is_edge=True, facts=(statement(edge).fact,))
-    return Hydrated(found, edge, bool(edge.conflict_ids))
+    return Hydrated(found, edge, edge.conflict_ids)
 
 
 def _plain_ones(properties: Struct) -> tuple[str, ...]:

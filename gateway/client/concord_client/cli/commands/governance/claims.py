@@ -161,5 +161,6 @@ def _show(session: Session, reply: Any, verb: str) -> bool:
     if session.as_json:
         session.reply(reply)
         return False
-    show(text(f"{verb} {plural(len(reply.claims), 'claim')}."), *listed(reply.claims))
+    done = [each for each in reply.claims if not each.reason]
+    show(text(f"{verb} {plural(len(done), 'claim')}."), *listed(reply.claims))
     return True

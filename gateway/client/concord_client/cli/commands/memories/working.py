@@ -68,9 +68,11 @@ def working(
         for entry_id in remove or ():
             client.working_memory.RemoveWorkingMemory(RemoveWorkingMemoryRequest(id=entry_id))
         if clear:
-            client.working_memory.ClearWorkingMemory(
+            cleared = client.working_memory.ClearWorkingMemory(
                 ClearWorkingMemoryRequest(session_id=session_id, include_stale=stale)
             )
+            if cleared.left_count and not session.as_json:
+                show(f"Left, of who stands above you: {cleared.left_count}.")
         reply = client.working_memory.ListWorkingMemory(request)
     session.answer(reply, lambda reply: _show(reply, stale=stale))
 
