@@ -323,10 +323,7 @@ class Search:
         if query.session_id and not query.peek:
             sure = certainties(ranking or self.rank(question, found).ranking, rows)
             unsure = {ids[row] for row in rows if sure[row].band is not Band.HIGH}
-        graph, is_edge = (
-            self._context.graph,
-            dict(zip(rows, found.is_edge[rows].tolist(), strict=True)),
-        )
+        graph, is_edge = self._context.graph, found.is_edge
         of_memories = iter(
             await graph.current(
                 space,
