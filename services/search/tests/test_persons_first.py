@@ -137,7 +137,7 @@ def test_what_was_imported_gives_way_to_none_but_where_it_repeats() -> None:
 
 def test_what_is_claimed_comes_before_its_claimants() -> None:
     """W9 Wherever it stood behind the page: no claim hides what it is about."""
-    claimant = Hydrated(plain_state("b", 1, claims_on=("c", "gone")), None, False)
-    other = Hydrated(plain_state("a", 2), None, False)
+    claimant = Hydrated(plain_state("b", 1, claims_on=("c", "gone")), None)
+    other = Hydrated(plain_state("a", 2), None)
 
     assert before_claims([1, 2, 4, 3], [(1, other), (2, claimant)], {"c": 3}) == [1, 3, 2, 4]
