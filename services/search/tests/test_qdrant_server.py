@@ -53,7 +53,7 @@ async def aliases(server: Connection, prefix: str) -> dict[str, str]:
 def index_of(root: Path, **layout: Any) -> PartVersions:
     """An index on the server; not opened yet. Its prefix is the directory's own."""
     settings = QdrantConfig(url=os.environ["QDRANT_URL"], prefix=prefix_of(root), **layout)
-    return PartVersions(ServerIndex(root, [MODEL], settings), root / "versions.json")
+    return PartVersions(ServerIndex(root, [MODEL], settings))
 
 
 def prefix_of(root: Path) -> str:

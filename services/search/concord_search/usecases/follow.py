@@ -50,7 +50,7 @@ KEEP_EVERY = 2.0
 class Follow:
     """This process's follower of the feed. `run` it as a task and cancel that.
 
-    Every search follows for its own index, without a lease (services/decisions/0067).
+    Where processes share the index, one of them has a follower at a time (`lead`).
     """
 
     def __init__(self, context: FollowerContext) -> None:
@@ -246,7 +246,7 @@ class Follow:
         if done != self._kept:
             try:
                 await self._context.index.keep_cursors(done)
-            except OSError as error:  # such as a full disk: they lag
+            except (OSError, IndexUnavailable) as error:  # such as a full disk: they lag
                 self._context.log.warning("cursors not kept", reason=str(error))
             else:
                 self._kept = done
