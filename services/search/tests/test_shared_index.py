@@ -156,6 +156,9 @@ async def test_what_a_replica_has_in_memory_follows_every_kind_of_change(pair: P
     await other.until_applied(8)
     ask = other.lab.ask("number5", superseded=Superseded.HISTORY)
     assert "m5" not in other.lab.ids(await ask)
+    # nor in its columns: what it says of words and memories counts what is there
+    (kept,) = other.server._parts.columns.loaded()
+    assert kept._columns.open_items == 3
     pair.graph.say("another", plain_state("x", 1, "red fox"))
     await other.until_applied(1, "another")
     assert await other.found("red fox", "another") == ["x"]
