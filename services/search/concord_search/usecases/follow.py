@@ -116,9 +116,10 @@ class Follow:
             await self._hear(store, start)
 
     async def _recall(self) -> None:
-        """Goes on with the cursors that were kept, or with none if parts of the index are lost."""
+        """Goes on with the cursors that were kept, or with none if parts of the index are lost: they
+        may be lost with the cursors."""
         kept = await self._context.index.cursors()
-        if not self._cursors.newest or (self._kept and not kept):
+        if not self._cursors.newest or not kept:
             self._cursors, self._kept = PartitionCursors(kept), kept
 
     # Where to follow from

@@ -289,6 +289,7 @@ class Parts(Generic[S]):
 
     def leave_lost(self) -> None:
         """Lets go of partitions whose shards are lost, with their parts."""
+        self.catalogue.renew()
         for partition in self.lost():
             self._leave(partition)
             if self._shards.leads:

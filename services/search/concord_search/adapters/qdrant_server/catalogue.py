@@ -47,16 +47,19 @@ class ServerCatalogue(Catalogue):
         self._tenants: dict[int, tuple[str, bytes]] = {}
         self._notes: dict[str, Any] = {}
         self._last = 0
+        self._is_current = False
         self._lock = RLock()
         self.renew()
 
     def renew(self) -> None:
         with self._lock:
-            if self._shard is None or self._shards.leads:
+            if not self._is_current or self._shards.leads:
                 self._shard = self._shards.found(Path(CATALOGUE))
                 self._tenants, self._notes, self._last = {}, {}, 0  # as another one left it
+            self._is_current = False  # without an answer the server may have lost it
             for point, values in self._shard.payloads_from(self._last + 1) if self._shard else ():
                 self._read(point, self._opened(point, values["sealed"]))
+            self._is_current = self._shard is not None
 
     def _read(self, point: PointId, found: Any) -> None:
         if point >= _NOTES:
