@@ -54,7 +54,7 @@ def laid_out(service: str, folder: Path, ports: Mapping[str, int]) -> dict[str, 
         shutil.copy(own / Path(source).name, folder / "private" / Path(target).name)
 
     def here(value: str) -> str:
-        value = value.replace("/run/secrets", str(own)).replace("$(POD_INDEX)", "0")
+        value = value.replace("/run/secrets", str(own))
         value = value.replace("/run/private", str(folder / "private"))
         value = re.sub(r"memory-concord-[a-z]+:(76\d+)", lambda f: f"{HOST}:{ports[f[1]]}", value)
         health = {"7620": ports[f"{service} health"]}

@@ -69,7 +69,7 @@ def settings_of(service: str) -> set[str]:
 def test_every_variable_is_a_setting(case: str, service: str) -> None:
     """W10: no service is given what it does not read."""
     (container,) = service_pod(case, service)["spec"]["containers"]
-    named = {each["name"] for each in container["env"]} - {"POD_INDEX"}
+    named = {each["name"] for each in container["env"]}
 
     assert {name for name in named if not {name, f"{name}_FILE"} & settings_of(service)} == set()
 

@@ -116,8 +116,8 @@ class Follow:
             await self._hear(store, start)
 
     async def _recall(self) -> None:
-        """Goes on with the cursors that were kept, or with none if parts of the index are lost: they
-        may be lost with the cursors."""
+        """Goes on with the cursors that were kept, or with none: parts of the index may be lost,
+        with or without them."""
         kept = await self._context.index.cursors()
         if not self._cursors.newest or not kept:
             self._cursors, self._kept = PartitionCursors(kept), kept

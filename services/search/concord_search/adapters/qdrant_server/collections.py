@@ -64,7 +64,7 @@ class ServerShards(Shards[ServerShard]):
         self._connection.write(
             self._connection.collections.Create, _creation(name, dimension, self._settings)
         )
-        for index in _field_indexes(name):
+        for index in _field_indexes(name) if partition.name != CATALOGUE else ():
             self._connection.write(self._connection.points.CreateFieldIndex, index)
         return self._shard(name)
 
