@@ -15,9 +15,9 @@ TESTING := tests/support/testing
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
 READ_TESTS := $(foreach name,nodes edges memories episodes near_names as_of_reads,services/graph/tests/test_$(name).py)
 QDRANT_TESTS := services/search/tests/index_contract services/search/tests/texts $(addprefix services/search/tests/, \
-                test_qdrant_server.py test_following_the_feed.py test_slices_and_retries.py test_reindex.py) \
+                test_qdrant_server.py test_shared_index.py test_following_the_feed.py test_slices_and_retries.py test_reindex.py) \
                 tests/e2e/test_search_service.py tests/support/test_qdrant_contract.py \
-                $(if $(QDRANT_URL),,services/search/tests/test_qdrant_gone.py tests/e2e/test_qdrant_server.py tests/support/test_qdrant_killed.py)
+                $(if $(QDRANT_URL),,services/search/tests/test_qdrant_gone.py tests/e2e/test_qdrant_server.py tests/e2e/test_replicas_of_search.py tests/support/test_qdrant_killed.py)
 NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests \
                tests/chaos/test_backup_of_neo4j.py tests/e2e/test_late_stores.py
 PYTEST := $(BIN)/python -W error -m pytest

@@ -247,6 +247,7 @@ RISES: list[tuple[str, int, str]] = [
     ("tests", 300, "a space among many is as alone, and what its files say"),
     ("tools", 5, "these five lines of the bench of governance"),
     ("protos/concord", 135, "the feed by partitions; why claims are refused, what is left"),
+    ("protos/concord", 74, "the feed by partitions: spaces by page, one space's changes"),
     ("services/graph", 587, "changes are numbered by partition, and read by it, on both stores"),
     ("services/libs/chassis", 11, "which partition a space falls into, the same for every service"),
     ("services/libs/stores", 9, "a backup holds a few counters, in place of every space"),
@@ -258,6 +259,12 @@ RISES: list[tuple[str, int, str]] = [
     ("gateway/client", 45, "what a claim asks for, and why it is refused; what is left"),
     ("gateway/mcp_server", 20, "whose words a result is, and who declared what ends a value"),
     ("tests", 950, "each way to speak first, claims that fit, owners of notes, fair lists"),
+    ("tools", 14, "these lines of the index, of the bench of governance, and more"),
+    ("services/graph", 280, "who speaks first hides nothing; what claims ask for"),
+    ("services/search", 15, "a claimed contradiction moves no next step"),
+    ("gateway/client", 5, "what a claim asks for"),
+    ("gateway/mcp_server", 1, "whose words a result is, in the short form, too"),
+    ("tests", 500, "each way to speak first, claims of the forgotten, forged imports"),
     ("tools", 25, "these lines of issues 33 and 34"),
     ("services/search", 14, "each lower writer keeps places on the page, too (issue 34)"),
     ("tests", 105, "places of each writer, of corrections, and what they cost honest spaces"),
@@ -277,6 +284,8 @@ RISES: list[tuple[str, int, str]] = [
             ("tests", 530),
         )
     ),
+    ("services/search", 985, "one index for all searches: a catalogue on the server, who leads"),
+    ("tests", 690, "searches that share an index, late writers, kills of processes"),
     ("tests", 690, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
     *(
         (room, more, "several keys of a slot: they come, sign, retire, move and are restored")
@@ -323,10 +332,12 @@ FILES = {
     "services/search/concord_search/usecases": 29,  # a module a use case
     "services/search/tests": 36,  # a module a noun of search's
     "tests/adversary": 26,  # a module a kind of attack
+    "services/search/concord_search/usecases": 30,  # a module a use case
+    "services/search/tests": 38,  # a module a noun of search's
     "tests/bench/findings/worlds": 34,  # a collection of memories and its gold
     "tests/bench": 68,  # a module a figure that `make bench` prints
     "tests/contract/cases": 46,  # a module a noun of the contracts, and what they are made from
-    "tests/e2e": 86,  # a module a promise that takes several services
+    "tests/e2e": 87,  # a module a promise that takes several services
 }
 
 

@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.compose, pytest.mark.timeout(0)]
 DEPLOY = Path(__file__).parents[2] / "deploy"
 USED_FOR = 20.0
 """Seconds."""
-CONFIRMERS = {"graph", "search", "search-2", "governance"}
+CONFIRMERS = {"graph", "search", "governance"}
 CLIENTS_CA = """
 services:
   gateway:

@@ -28,6 +28,7 @@ OF_A_REQUEST = {
 KEPT = {
     "services/libs/chassis/concord_chassis/server/background.py": "the mechanism",
     "services/search/concord_search/usecases/follow.py": "its group holds tasks that `keep` keeps",
+    "services/search/concord_search/usecases/lead.py": "its group holds a task that `keep` keeps",
 }
 
 

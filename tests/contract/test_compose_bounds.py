@@ -50,7 +50,7 @@ def test_every_service_has_bounds() -> None:
     """W6 W10 Logs, memory, processes and threads of each are bounded, whichever files are put
     over one another."""
     found = dict(merged())
-    assert {"compose.yaml: operator", "compose.replicas.yaml: search-2"} <= found.keys()
+    assert {"compose.yaml: operator", "compose.replicas.yaml: search"} <= found.keys()
     for name, service in found.items():
         logging = service["logging"]
         assert logging["driver"] == "json-file", name

@@ -269,7 +269,7 @@ def test_a_restore_stops_everything_first() -> None:
     assert not of_kind(case, *HPA)
     assert cron["spec"]["suspend"] is True
     assert container["args"][:2] == ["backup", "restore"]
-    assert environ(container)["GRAPH_ERASE_CONFIRMERS"] == "search-0,governance"
+    assert environ(container)["GRAPH_ERASE_CONFIRMERS"] == "search,governance"
     assert run("template", str(CHART), given=[{"restore": {"backup": "concord-1"}}]).returncode
 
 

@@ -54,7 +54,7 @@ def laid_out(service: str, folder: Path, ports: Mapping[str, int]) -> dict[str, 
         shutil.copy(own / Path(source).name, folder / "private" / Path(target).name)
 
     def here(value: str) -> str:
-        value = value.replace("/run/secrets", str(own)).replace("$(POD_INDEX)", "0")
+        value = value.replace("/run/secrets", str(own))
         value = value.replace("/run/private", str(folder / "private"))
         value = re.sub(r"memory-concord-[a-z]+:(76\d+)", lambda f: f"{HOST}:{ports[f[1]]}", value)
         health = {"7620": ports[f"{service} health"]}
@@ -90,7 +90,7 @@ async def probed(service: str, port: int) -> list[bool]:
 
 async def test_the_charts_settings_start_a_system(tmp_path: Path) -> None:
     """W1, W6, W10: every probe finds what it looks for, the story holds through the gateway's TLS,
-    and what it erases is confirmed by `search-0`; a service that is cut off from graph is not
+    and what it erases is confirmed by `search`; a service that is cut off from graph is not
     ready, and lives."""
     ports = {each: free_port() for each in ("7600", "7601", "7611", "7612", "7613", "7614")}
     ports |= {f"{service} health": free_port() for service in SERVICES}
@@ -134,7 +134,7 @@ async def test_the_charts_settings_start_a_system(tmp_path: Path) -> None:
                 await asyncio.sleep(0.3)
 
     assert told.returncode == 0, said
-    assert len(re.findall(r"^search-0 +\d{4}-", said, re.M)) == 2
+    assert len(re.findall(r"^search +\d{4}-", said, re.M)) == 2
     assert found == [True, False, True]
 
 

@@ -69,7 +69,7 @@ def settings_of(service: str) -> set[str]:
 def test_every_variable_is_a_setting(case: str, service: str) -> None:
     """W10: no service is given what it does not read."""
     (container,) = service_pod(case, service)["spec"]["containers"]
-    named = {each["name"] for each in container["env"]} - {"POD_INDEX"}
+    named = {each["name"] for each in container["env"]}
 
     assert {name for name in named if not {name, f"{name}_FILE"} & settings_of(service)} == set()
 
@@ -124,20 +124,20 @@ def test_a_service_takes_its_settings(
 
 
 @pytest.mark.parametrize(("case", "replicas"), [("trial", 1), ("production", 2), ("everything", 3)])
-def test_each_search_is_known_by_a_name_of_its_own(case: str, replicas: int) -> None:
-    """M4, W10: graph and dissonance know its key, and an erasure waits for each; the name is one
-    that services take for search's (decision 0112)."""
-    names = [f"search-{number}" for number in range(replicas)]
+def test_all_searches_have_one_name_and_one_secret(case: str, replicas: int) -> None:
+    """M4, S10, W10: graph and dissonance know one key, an erasure waits for one confirmation, and
+    each replica can read what another one wrote."""
     containers = {each: service_pod(case, each)["spec"]["containers"][0] for each in SERVICES}
-    own = environ(containers["search"])["SEARCH_ISSUER_NAME"]
+    search = environ(containers["search"])
+    default = concord_search.config.IndexConfig.model_fields["issuer_name"].default
 
-    assert own == "search-$(POD_INDEX)"
+    assert "SEARCH_ISSUER_NAME" not in search
+    assert search["QDRANT_INDEX_SECRET_FILE"] == search["SEARCH_KEY_FILE"]
     for service in ("graph", "dissonance"):
         known = environ(containers[service])[f"{service.upper()}_ISSUER_KEYS"]
-        assert [each for each in names if f",{each}=" in known] == names
-        assert known.count("search-") == replicas
+        assert known.count("search") == known.count(f"{default}=/run/secrets/search_public") * 2
     confirmers = environ(containers["graph"])["GRAPH_ERASE_CONFIRMERS"].split(",")
-    assert confirmers == [*names, "governance"]
+    assert confirmers == [default, "governance"]
     numbers = {
         each["metadata"]["name"]: each["spec"]["replicas"] for each in of_kind(case, "StatefulSet")
     }

@@ -127,7 +127,7 @@ def _settings(
     name: str, place: int, at: Mapping[str, str], port: int, secrets: Path
 ) -> dict[str, str]:
     keys = secrets / "keys"
-    known = {each: keys / f"{each}.pub" for each in SIGNERS} | {"search-2": keys / "search.pub"}
+    known = {each: keys / f"{each}.pub" for each in SIGNERS}
     trusted = ",".join(f"{each}={path}" for each, path in known.items())
     prefix = name.upper()
     common = {f"{prefix}_LISTEN": f"127.0.0.1:{port}", f"{prefix}_ISSUER_KEYS": trusted}
@@ -138,7 +138,7 @@ def _settings(
             return common | {
                 "GRAPH_STORE": "neo4j",
                 "GRAPH_ENROLMENT_FILE": str(keys / "enrolment.json"),
-                "GRAPH_ERASE_CONFIRMERS": "search,search-2,governance",
+                "GRAPH_ERASE_CONFIRMERS": "search,governance",
             }
         case "search":
             return (
@@ -146,7 +146,7 @@ def _settings(
                 | own_key
                 | graph
                 | {
-                    "SEARCH_ISSUER_NAME": "search" if place == 1 else "search-2",
+                    "QDRANT_INDEX_SECRET_FILE": str(keys / "search.pem"),
                     "SEARCH_INDEX_PATH": str(secrets.parent / f"index-{place}"),
                     "SEARCH_DISSONANCE_ADDRESS": at["dissonance"],
                     "SEARCH_EMBEDDER_THREADS": "1",

@@ -3,9 +3,9 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import cast
 from uuid import UUID
 
 from concord.search.v1 import (
@@ -21,22 +21,22 @@ from concord.search.v1 import (
 from concord_chassis.call.identity import Claims, TokenIssuer
 from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.observe.metrics import Metrics
-from concord_chassis.server.background import Background
+from concord_chassis.server.background import Background, Work
 from concord_chassis.server.server import Registration
 from concord_chassis.server.workers import Workers
 
 from concord_search.adapters.dissonance.client import JudgesClient
 from concord_search.adapters.graph_feed.client import GraphClient
+from concord_search.adapters.graph_feed.leases import LeaseClient
 from concord_search.adapters.graph_feed.records import RecordsClient
 from concord_search.adapters.minilm.embedder import MiniLm
-from concord_search.adapters.qdrant.index import QdrantIndex
 from concord_search.adapters.qdrant_server.settings import QdrantConfig
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.config import IndexConfig
 from concord_search.domain.errors import IndexDiskFull, SearchError
 from concord_search.domain.instants import Clock, Micros
 from concord_search.ports.embedder import Embedder, EmbeddingModel
-from concord_search.ports.index import Index
+from concord_search.ports.index import Index, SharedIndex
 from concord_search.servicer.feedback import FeedbackServicer
 from concord_search.servicer.health import MemoryHealthServicer
 from concord_search.servicer.search import IndexServicer, SearchServicer
@@ -49,6 +49,7 @@ from concord_search.usecases.find_similar import FindSimilar
 from concord_search.usecases.follow import Follow
 from concord_search.usecases.index_status import IndexStatus
 from concord_search.usecases.integrative_search import IntegrativeSearch
+from concord_search.usecases.lead import LEAD, Lead
 from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.reconcile import Reconcile
@@ -106,15 +107,22 @@ class SearchApp:
         records = RecordsClient(config.graph_address, issuer, clock)
         address = config.dissonance_address
         judges = JudgesClient(address, issuer) if address else None
-        self._clients = (graph, records, *((judges,) if judges else ()))
+        leases = LeaseClient(config.graph_address, issuer) if qdrant else None
+        self._clients = [each for each in (graph, records, judges, leases) if each is not None]
         self._open = False
         self.progress = progress = Progress(index.state)
         self._scrub = Scrub(graph=graph, index=index, background=background, log=log)
         followers = FollowerContext(
             graph, index, embedders, progress, background, log, self._scrub.wake
         )
-        self._follow = Follow(followers)
+        self._followers = followers
         self._reindex = Reindex(followers)
+        self._lead: Lead | None = None
+        if leases is not None:
+            shared = cast(SharedIndex, index)
+            shared.hold(0.0)
+            progress.stands_by = True
+            self._lead = Lead(followers, shared, leases, self._works, self._reindex.stop)
         context = SearchContext(
             embedders,
             index,
@@ -180,9 +188,17 @@ class SearchApp:
             await self.close()
             raise
         self._open = True
-        self.background.start("follow graph", self._follow.run)
-        self.background.start(SCRUB, self._scrub.run)
-        self.background.start("resume reindexing", self._reindex.run)
+        works = self._works() if self._lead is None else {LEAD: self._lead.run}
+        for name, work in works.items():
+            self.background.start(name, work)
+
+    def _works(self) -> Mapping[str, Work]:
+        """What the process does that writes the index."""
+        return {
+            "follow graph": Follow(self._followers).run,
+            SCRUB: self._scrub.run,
+            "resume reindexing": self._reindex.run,
+        }
 
     async def _open_index(self) -> None:
         """Open the index; if its disk is full, the follower opens it once there is room."""
@@ -273,17 +289,17 @@ def index_at(
     """
     log = json_lines("search") if log is None else log
     background = Background(log) if background is None else background
-    parts: QdrantIndex[Any]
+    cache_bytes = cache_mb << 20
     if qdrant is None:
         from concord_search.adapters.edge.index import EdgeIndex
 
-        parts = EdgeIndex(path, *models, background=background, log=log, cache_bytes=cache_mb << 20)
-    else:
-        # Loading the client takes half a second, which a start without it need not pay.
-        from concord_search.adapters.qdrant_server.index import ServerIndex
+        edge = EdgeIndex(path, *models, background=background, log=log, cache_bytes=cache_bytes)
+        return PartVersions(edge)
+    # Loading the client takes half a second, which a start without it need not pay.
+    from concord_search.adapters.qdrant_server.index import ServerIndex
+    from concord_search.adapters.qdrant_server.versions import SharedVersions
 
-        parts = ServerIndex(path, models, qdrant, cache_bytes=cache_mb << 20)
-    return PartVersions(parts, path / "versions.json")
+    return SharedVersions(ServerIndex(path, models, qdrant, cache_bytes=cache_bytes))
 
 
 def _embedders(config: IndexConfig, log: Logger) -> Embedders:

@@ -37,13 +37,14 @@ class IndexConfig(BaseModel):
     graph_address: ServiceAddress
     """Graph's address: unix:/path or host:port."""
     index_path: Path
-    """The directory of the index; no other process may use it."""
+    """The directory of the index, or of what this process keeps of one on a server; no other
+    process may use it."""
     cache_mb: int = Field(default=256, ge=16, le=1_048_576)
     """Megabytes for what ranking reads of the spaces in use; what was used last stays, whatever its
     size."""
     issuer_name: str = Field(default="search", min_length=1, max_length=128)
-    """The name under which graph knows this search's key, and this search confirms erasures; each
-    replica has its own."""
+    """The name under which graph knows search's key, and all replicas of search confirm
+    erasures."""
     dissonance_address: ServiceAddress = ""
     """The address of dissonance, which compares results with constitutive statements; empty = no
     comparison, and replies say so."""

@@ -50,7 +50,7 @@ def story(graph: ScriptedGraph) -> None:
 
 async def at_work(root: Path) -> Following:
     """A follower of the story, over what is in a directory."""
-    index = PartVersions(EdgeIndex(root, WordEmbedder.model, OTHER), root / "versions.json")
+    index = PartVersions(EdgeIndex(root, WordEmbedder.model, OTHER))
     await index.open()
     await index.begin(SPACE, "epoch-1")
     following = follower_of(Lab(index, WordEmbedder()), OtherWords())

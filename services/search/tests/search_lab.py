@@ -74,8 +74,9 @@ def make_index(root: Path, *models: EmbeddingModel, **options: Any) -> Index:
     The options are the embedded one's.
     """
     if (qdrant := read_qdrant(os.environ)) is not None:
-        return index_at(root, qdrant, models)
-    return PartVersions(EdgeIndex(root, *models, **options), root / "versions.json")
+        prefix = f"t{abs(hash(root)) % 10**12}"  # the index of this directory alone
+        return index_at(root, qdrant.model_copy(update={"prefix": prefix}), models)
+    return PartVersions(EdgeIndex(root, *models, **options))
 
 
 def talk(count: int = 1, **columns: object) -> TurnColumns:

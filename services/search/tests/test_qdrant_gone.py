@@ -37,9 +37,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalQdrant]:
 
 def index_on(server: LocalQdrant, root: Path) -> PartVersions:
     """An index on that server; not opened yet."""
-    there = QdrantConfig(url=server.url, timeout=TIMEOUT)
+    there = QdrantConfig(url=server.url, timeout=TIMEOUT, prefix=f"t{abs(hash(root)) % 10**12}")
     parts = ServerIndex(root, [WordEmbedder.model], there)
-    return PartVersions(parts, root / "versions.json")
+    return PartVersions(parts)
 
 
 @pytest.fixture

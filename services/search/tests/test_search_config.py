@@ -55,14 +55,14 @@ def test_the_embedded_index_needs_no_client_of_a_server() -> None:
 
 def test_the_server_is_named_where_it_is_chosen() -> None:
     """S10 W6 INDEX_STORE chooses it, QDRANT_... describe it; the key is not shown."""
-    chosen = {"INDEX_STORE": "qdrant", "QDRANT_URL": "https://there:7", "QDRANT_API_KEY": "secret"}
+    chosen = {"INDEX_STORE": "qdrant", "QDRANT_URL": "https://there:7", "QDRANT_API_KEY": "hidden"}
 
     read_there = read_qdrant({**chosen, "QDRANT_SHARDS": "3", "QDRANT_QUANTISATION": "scalar"})
 
     assert read_qdrant({"QDRANT_URL": "http://there"}) is None
     assert read_there is not None
     assert (read_there.shards, read_there.replicas, read_there.quantisation) == (3, 1, "scalar")
-    assert "secret" not in repr(read_there)
+    assert "hidden" not in repr(read_there)
     for wrong, named in (
         ({"INDEX_STORE": "qdrant"}, "QDRANT_URL"),
         ({"INDEX_STORE": "paper"}, "INDEX_STORE"),

@@ -60,15 +60,6 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version }}
 {{ .Values.qdrant.url | default (printf "http://%s-qdrant:6334" (include "concord.fullname" .)) }}
 {{- end }}
 
-{{/* The issuer names of search: search-0 and so on, as services know a replica of it (decision 0112). */}}
-{{- define "concord.searches" -}}
-{{- $names := list }}
-{{- range $number := until (int .Values.search.replicas) }}
-{{- $names = append $names (printf "search-%d" $number) }}
-{{- end }}
-{{- join "," $names }}
-{{- end }}
-
 {{- define "concord.replicas" -}}
 {{- $root := index . 0 -}}
 {{ ternary 0 (get $root.Values (index . 1)).replicas (not (empty $root.Values.restore.backup)) }}

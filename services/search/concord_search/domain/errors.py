@@ -199,6 +199,15 @@ class IndexUnavailable(_Unreachable):
     more part; the text says which."""
 
 
+class NotTheWriter(IndexUnavailable):
+    """Another process writes the index that this one reads."""
+
+    message = "Another replica of search writes the index: ask again."
+
+    def __init__(self) -> None:
+        super().__init__("another replica of search has the lease of the index")
+
+
 class IndexDiskFull(_Unreachable):
     """The index's disk has no room for a write; the text says how much it has."""
 

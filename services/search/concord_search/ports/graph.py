@@ -211,6 +211,27 @@ class Feed(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Who may write an index now: `is_ours`, for `remaining` seconds; `number` grows by holder."""
+
+    is_ours: bool
+    number: int
+    remaining: float
+
+
+class Leases(Protocol):
+    """Leases by name, for 10 seconds each; they raise `GraphUnavailable`."""
+
+    async def acquire(self, name: str, holder: str) -> Lease:
+        """Takes a lease unless another holder has it."""
+        ...
+
+    async def prolong(self, name: str, holder: str, number: int) -> bool:
+        """Prolongs a lease by as long as it lasts; False if it is lost."""
+        ...
+
+
 class Graph(Feed, Protocol):
     """The truth, with what searches and assessments ask of it beside the states."""
 

@@ -310,6 +310,38 @@ class Index(Protocol):
         """Removes a version that does not serve; does nothing without it."""
         ...
 
+    def demand_lead(self) -> None:
+        """Raises `NotTheWriter` where another process writes the index now."""
+        ...
+
     async def close(self) -> None:
         """Writes everything out and lets go."""
+        ...
+
+
+class SharedIndex(Index, Protocol):
+    """An index that several processes read and one of them writes: whoever has its lease.
+
+    Every write of another one raises `NotTheWriter`.
+    """
+
+    name: str
+    """The index's name, the same in all processes."""
+    holder: str
+    """The name of this process, the same after a restart."""
+
+    def hold(self, until: float) -> None:
+        """May write until that time of `time.monotonic`."""
+        ...
+
+    async def lead(self) -> None:
+        """Reads all that other processes wrote, to write from then on."""
+        ...
+
+    async def stand_by(self) -> None:
+        """Writes nothing any more. `state` reads how far another process wrote a space."""
+        ...
+
+    async def renew(self) -> None:
+        """Takes in the spaces and versions that another process made since."""
         ...

@@ -50,7 +50,7 @@ KEEP_EVERY = 2.0
 class Follow:
     """This process's follower of the feed. `run` it as a task and cancel that.
 
-    Every search follows for its own index, without a lease (services/decisions/0067).
+    Where processes share the index, one of them has a follower at a time (`lead`).
     """
 
     def __init__(self, context: FollowerContext) -> None:
@@ -116,9 +116,10 @@ class Follow:
             await self._hear(store, start)
 
     async def _recall(self) -> None:
-        """Goes on with the cursors that were kept, or with none if parts of the index are lost."""
+        """Goes on with the cursors that were kept, or with none: parts of the index may be lost,
+        with or without them."""
         kept = await self._context.index.cursors()
-        if not self._cursors.newest or (self._kept and not kept):
+        if not self._cursors.newest or not kept:
             self._cursors, self._kept = PartitionCursors(kept), kept
 
     # Where to follow from
@@ -246,7 +247,7 @@ class Follow:
         if done != self._kept:
             try:
                 await self._context.index.keep_cursors(done)
-            except OSError as error:  # such as a full disk: they lag
+            except (OSError, IndexUnavailable) as error:  # such as a full disk: they lag
                 self._context.log.warning("cursors not kept", reason=str(error))
             else:
                 self._kept = done

@@ -38,6 +38,7 @@ class ParkedChanges:
 
         Raises `GraphUnavailable`, `IndexCorrupt`.
         """
+        self._context.index.demand_lead()
         state = await self._context.index.state(space)
         if state is None:
             return 0, 0

@@ -20,6 +20,9 @@ from concord_search.ports.index import IndexState
 ANSWER_RESERVE = 0.1
 """Seconds before the caller's deadline that waiting for a fresh index leaves for the answer."""
 
+LOOK_EVERY = 0.05
+"""Seconds between two questions how far another process wrote a space for which a read waits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Demand:
@@ -66,6 +69,8 @@ class Progress:
         self.with_parked: set[str] = set()
         """The spaces with parked changes."""
         self.newly_parked = asyncio.Event()
+        self.stands_by = False
+        """Whether another process writes the index: how far it is must be asked each time."""
         self.differing: dict[str, int] = {}
         """By space, how many memories differed between graph and index in the last comparison."""
 
@@ -78,13 +83,14 @@ class Progress:
         return self._spaces.get(space) or SpaceProgress(self.epoch)
 
     async def load(self, space: str) -> None:
-        """Learns how far the index is in a space of which nothing was heard yet.
+        """Learns how far the index is in a space of which nothing was heard yet, or that another
+        process writes.
 
         Graph has nothing newer of it while the feed is followed: its partition was heard.
         """
-        if space not in self._spaces:
+        if self.stands_by or space not in self._spaces:
             state = await self._state_of(space)
-            if state is not None and space not in self._spaces:
+            if state is not None and (self.stands_by or space not in self._spaces):
                 self.reached(space, state)
 
     def knows(self, space: str) -> bool:
@@ -180,16 +186,20 @@ class Progress:
             raise FreshnessTokenInvalid("the store was restored since the token was made")
         if known.epoch and known.applied_seq >= demand.seq:
             return
-        await self._wait(known, demand.seq, seconds)
+        await self._wait(space, known, demand.seq, seconds)
         if known.epoch != demand.epoch:
             raise FreshnessTokenInvalid("the store was restored since the token was made")
 
-    async def _wait(self, known: SpaceProgress, seq: int, seconds: float) -> None:
+    async def _wait(self, space: str, known: SpaceProgress, seq: int, seconds: float) -> None:
         waiter = asyncio.get_running_loop().create_future()
         self._tickets += 1
         heapq.heappush(known.waiting, (seq, self._tickets, waiter))
         try:
             async with asyncio.timeout(max(0.0, seconds)):
+                while not waiter.done():
+                    await asyncio.wait([waiter], timeout=LOOK_EVERY)
+                    if self.stands_by:
+                        await self.load(space)
                 await waiter
         except TimeoutError:
             self._demand_writable()

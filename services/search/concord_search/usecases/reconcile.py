@@ -49,6 +49,7 @@ class Reconcile:
         Raises `GraphUnavailable`, `IndexCorrupt`, or `IndexDiskFull` if the disk has no room for
         the repair, or had none when the space's part was to be created.
         """
+        self._context.index.demand_lead()
         async with self._context.write_lock(space):
             state = await self._context.index.state(space)
             if state is None:

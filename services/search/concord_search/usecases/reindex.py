@@ -61,6 +61,7 @@ class Reindex:
         `ModelUnknown`, `ReindexUnderWay`, `IndexDiskFull`, `GraphUnavailable`, and `IndexMissing`
         if nothing was ever written.
         """
+        self._index.demand_lead()
         embedders = self._serving.embedders
         model = embedders.named(model_id) if model_id else self._index.model(space)
         await embedders.of(model)
@@ -78,6 +79,7 @@ class Reindex:
 
         Raises `FormerMissing`, `ModelUnknown`, `ReindexUnderWay`.
         """
+        self._index.demand_lead()
         async with self._starting:
             await self._demand_no_other(space)
             former = await self._index.state(space, Version.FORMER)
@@ -89,6 +91,7 @@ class Reindex:
 
     async def remove(self, space: str, version: Version) -> bool:
         """Removes a version that does not serve; returns whether there was one."""
+        self._index.demand_lead()
         async with self._starting:
             was_there = await self._index.state(space, version) is not None
             if version is Version.NEXT and (building := self._building.pop(space, None)):
@@ -116,6 +119,14 @@ class Reindex:
     async def _begun(self, space: str) -> IndexState:
         self._build_beside(space)
         return await state_of(self._index, space, Version.NEXT)
+
+    async def stop(self) -> None:
+        """Ends all builders: another process goes on with their versions."""
+        building, self._building = [*self._building.values()], {}
+        for each in building:
+            each.cancel()
+        if building:
+            await asyncio.wait(building)
 
     async def run(self) -> None:
         """Goes on with the versions that an earlier process left half built."""

@@ -3,7 +3,7 @@
 from contextlib import closing
 from pathlib import Path
 
-from concord_search.adapters.qdrant.catalogue import Catalogue
+from concord_search.adapters.qdrant.catalogue import FileCatalogue
 from concord_search.adapters.qdrant.filters import Filter
 from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.adapters.qdrant.payload import Payload
@@ -19,7 +19,7 @@ def partition_at(index: Path) -> Path:
 
 def secrets_at(index: Path) -> dict[str, bytes]:
     """The secret of each space's version, by name."""
-    with closing(Catalogue(index / "spaces.db")) as catalogue:
+    with closing(FileCatalogue(index)) as catalogue:
         return dict(catalogue.tenants().values())
 
 
@@ -30,7 +30,7 @@ def key_at(index: Path, space: str = "default") -> SpaceKey:
 
 def tenant_at(index: Path, shard: Shard, space: str = "default") -> Tenant:
     """The points of a space in its shard."""
-    with closing(Catalogue(index / "spaces.db")) as catalogue:
+    with closing(FileCatalogue(index)) as catalogue:
         named = {name: number for number, (name, _) in catalogue.tenants().items()}
     return Tenant(shard, named[space])
 
@@ -43,5 +43,5 @@ def every_state(shard: Shard) -> list[tuple[int, Payload]]:
 
 def keys_by_number(index: Path) -> dict[int, SpaceKey]:
     """The key of each space's version, by the number in its points' ids."""
-    with closing(Catalogue(index / "spaces.db")) as catalogue:
+    with closing(FileCatalogue(index)) as catalogue:
         return {number: SpaceKey(secret) for number, (_, secret) in catalogue.tenants().items()}

@@ -18,12 +18,14 @@ from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.server.background import Background
 
 from concord_search.adapters.bm25 import Bm25
+from concord_search.adapters.durable_file import read_json
 from concord_search.adapters.edge import disk_space, shard
 from concord_search.adapters.edge.shard import EdgeShard
+from concord_search.adapters.qdrant.catalogue import Catalogue
 from concord_search.adapters.qdrant.index import QdrantIndex
 from concord_search.adapters.qdrant.partition import Partition
 from concord_search.adapters.qdrant.shard import Shards
-from concord_search.domain.errors import IndexCorrupt
+from concord_search.domain.errors import IndexCorrupt, IndexUnusable
 from concord_search.ports.embedder import EmbeddingModel
 from concord_search.ports.index import Batch, OnPart
 
@@ -198,6 +200,16 @@ class EdgeShards(Shards[EdgeShard]):
     def __init__(self, root: Path, free_bytes: Callable[[Path], int]) -> None:
         self._root = root
         self._free_bytes = free_bytes
+
+    def catalogue(self, root: Path) -> Catalogue:
+        server: dict[str, str] = read_json(root / "server.json", dict, {})
+        if server:
+            raise IndexUnusable(
+                f"{root} belongs to the collections {server['prefix']}-* of the Qdrant server at "
+                f"{server['url']}. To leave that server, remove them there, as they may hold what "
+                f"is erased later, and delete {root}: it is rebuilt from graph."
+            )
+        return super().catalogue(root)
 
     def require_room(self) -> None:
         disk_space.require(self.free(), self._root)

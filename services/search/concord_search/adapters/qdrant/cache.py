@@ -98,6 +98,12 @@ class ColumnsCache(Generic[S]):
             self._loaded.pop(part.number, None)
             self._sizes.pop(part.number, None)
 
+    def clear(self) -> None:
+        """Leaves all spaces as they are: another process wrote them, or will."""
+        with self._lock:
+            self._loaded.clear()
+            self._sizes.clear()
+
     def loaded(self) -> list[SpaceIndex[S]]:
         """The spaces in memory."""
         with self._lock:

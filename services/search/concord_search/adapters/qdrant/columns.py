@@ -102,6 +102,14 @@ class Columns:
         self._put_beside(row)
         self.close(row, int(values.get("till", 0)))
 
+    def bring(self, row: int, values: Mapping[str, Any]) -> None:
+        """Fills a row, or brings it up to date if it is filled."""
+        if row < len(self.items) and self.items[row]:
+            self.touch(row, values["ac"], values["la"])
+            self.close(row, int(values.get("till", 0)))
+        else:
+            self.put(row, values)
+
     def _put_terms(self, row: int, terms: Sequence[int]) -> None:
         self._put_list("term", row, terms)
         if self._documents.is_full:

@@ -49,7 +49,7 @@ class ColumnsFile:
         if not self._void:
             return
         try:
-            self._path.parent.mkdir(exist_ok=True)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._draft.open("wb") as file:
                 _write(file, stamp, columns.arrays())
                 file.flush()

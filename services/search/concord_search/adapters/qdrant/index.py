@@ -52,6 +52,8 @@ class QdrantIndex(Generic[S]):
     A method does to the part of a name what the index port says of a space's version.
     """
 
+    kind_of_parts = Parts
+
     def __init__(
         self,
         root: Path,
@@ -65,7 +67,7 @@ class QdrantIndex(Generic[S]):
         stored_from: int = STORED_FROM,
     ) -> None:
         self._shards = shards
-        self._parts = Parts(
+        self._parts = self.kind_of_parts(
             root,
             models,
             shards,
@@ -92,13 +94,29 @@ class QdrantIndex(Generic[S]):
         if self._is_open:
             await self._writer.run(self._parts.leave_lost)
             return
+        await self._read_all(on_part)
+        self._is_open = True
+
+    async def _read_all(self, on_part: OnPart = lambda _ready, _all: None) -> None:
         stamped, parts = await self._writer.run(self._parts.stamped)
         for directory, stamp in stamped.items():
             # One by one: an engine may hold Python's global lock meanwhile, and all else waits.
             await self._writer.run(self._parts.open, directory, stamp)
             on_part(len(self._parts.by_name), parts)
         await self._writer.run(self._parts.settle)
-        self._is_open = True
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process writes the index."""
+        return self._shards.leads
+
+    async def note(self, name: str, parsed: Callable[[Any], T], absent: T) -> T:
+        """What `parsed` makes of what was kept under a name; `absent` if nothing was."""
+        return await asyncio.to_thread(self._parts.catalogue.note, name, parsed, absent)
+
+    async def keep(self, name: str, content: object) -> None:
+        """Keeps JSON under a name, in one durable step."""
+        await asyncio.to_thread(self._parts.catalogue.keep, name, content)
 
     async def check(self) -> None:
         """Raises `IndexUnavailable` if a server does not answer, or has lost a shard."""
@@ -156,7 +174,10 @@ class QdrantIndex(Generic[S]):
     async def _read(self, part: Part[S], step: Callable[[SpaceIndex[S]], T]) -> T:
         """What a reader finds in a space, which is loaded if it has to be."""
         with self._parts.columns.held(part):
-            return await self._readers.run(lambda: step(self._parts.columns[part]))
+            return await self._readers.run(lambda: step(self._loaded(part)))
+
+    def _loaded(self, part: Part[S]) -> SpaceIndex[S]:
+        return self._parts.columns[part]
 
     async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
         return await self._read(self._parts[space], lambda found: found.unembedded(states))
@@ -248,7 +269,7 @@ class QdrantIndex(Generic[S]):
         async with self._remaking[part.partition.path]:
             # What others wait for was done with the last one, if it came before that.
             ids, last = await self._writer.run(lambda: (part.state().unconfirmed, part.removal))
-            if last > part.partition.clean:
+            if last > part.partition.clean or part.partition.inherited:
                 await self._remade(part.partition)
             return ids
 
@@ -257,6 +278,7 @@ class QdrantIndex(Generic[S]):
             async with self._remaking[partition.path]:
                 if partition.removals > partition.clean:
                     await self._remade(partition)
+        await self._writer.run(self._parts.catalogue.clean)
 
     async def _remade(self, partition: Partition[S]) -> None:
         clean = await self._writer.run(self._parts.begin_copy, partition)
@@ -276,7 +298,7 @@ class QdrantIndex(Generic[S]):
                 self._shards.require_room()
                 if self._ended:
                     raise IndexCorrupt("the index is being closed")
-                fresh.upsert(points)
+                fresh.upsert(partition.lasting(points))
         except BaseException:
             self._shards.remove(fresh)
             raise

@@ -12,9 +12,8 @@ from typing import Any, Generic
 
 from concord_chassis.channel.partitions import partition_of
 
-from concord_search.adapters.durable_file import read_json, replace_json
 from concord_search.adapters.qdrant.cache import ColumnsCache
-from concord_search.adapters.qdrant.catalogue import Catalogue
+from concord_search.adapters.qdrant.catalogue import Catalogue, Stamp
 from concord_search.adapters.qdrant.columns_file import ColumnsFile
 from concord_search.adapters.qdrant.filters import Filter, MatchAny
 from concord_search.adapters.qdrant.partition import Part, Partition
@@ -27,13 +26,9 @@ from concord_search.domain.errors import (
     IndexCorrupt,
     IndexLocked,
     IndexUnavailable,
-    IndexUnusable,
     ModelMismatch,
 )
 from concord_search.ports.embedder import EmbeddingModel
-
-SERVER = "qdrant"
-"""The engine whose shards cannot be reached without its address."""
 
 VERSION_MARK = "\n"
 """The separator between a space's name and a version's; no space's name contains it."""
@@ -43,19 +38,16 @@ NOTED_PAGE = 100
 
 _MARKS = Filter(must=(MatchAny(MARK, (1,)),))
 
-Stamp = Mapping[str, Any]
-"""A partition's number, layout, embedding model, shard and engine."""
-
 
 class Parts(Generic[S]):
     """The parts by name, under one directory that no other process may open. Blocking.
 
     ROOT/lock                 held while open
-    ROOT/spaces.db            every part's number and secret (0600)
-    ROOT/X/stamp.json         a partition's stamp; written last
     ROOT/X/columns/N          the ranking columns of a large part that is not in memory
 
-    The transport provides the shards, and may store them beside these files. New parts use the
+    The transport provides the shards and the catalogue of the parts. A partition's stamp is written
+    last. Where processes share both, `open` also brings what is in memory up to date, and the one
+    process that `leads` alone writes. New parts use the
     first of `models`; existing parts may use the others: each model has shards of its own. One
     thread changes the parts: whoever iterates over them takes a copy.
     """
@@ -87,7 +79,7 @@ class Parts(Generic[S]):
 
     def stamped(self) -> tuple[Mapping[Path, Stamp | None], int]:
         """Locks the root; returns each partition's stamp, None if its shard is lost, and how many
-        parts there are.
+        parts there are. Leaves what is in memory of shards without a stamp.
 
         Raises `IndexLocked`, `IndexCorrupt` or `IndexDiskFull`.
         """
@@ -95,26 +87,28 @@ class Parts(Generic[S]):
         if self._lock is None:
             self._lock = _locked(self._root)
         self._shards.require_room()
-        directories = sorted(path for path in self._root.iterdir() if path.is_dir())
-        stamped = {path: read_json(path / "stamp.json", _stamp, None) for path in directories}
-        lost = self._shards.missing({str(stamp["shard"]) for stamp in stamped.values() if stamp})
         if self._catalogue is None:
-            self._catalogue = Catalogue(self._root / "spaces.db")
-            self._count = self._catalogue.partitions(self._count)
-        kept = {p: None if s and s["shard"] in lost else s for p, s in stamped.items()}
-        return kept, len(self._catalogue.tenants())
+            self._catalogue = self._shards.catalogue(self._root)
+        else:
+            self._catalogue.renew()
+        self._count = self._catalogue.partitions(self._count)
+        stamps = self._catalogue.stamps()
+        lost = self._shards.missing({str(stamp["shard"]) for stamp in stamps.values() if stamp})
+        there = {
+            self._root / name: None if stamp and stamp["shard"] in lost else stamp
+            for name, stamp in stamps.items()
+        }
+        for partition in [*self.partitions.values()]:
+            if there.get(partition.path) is None:
+                self._leave(partition)
+        return there, len(self._catalogue.tenants())
 
     def open(self, directory: Path, stamp: Stamp | None) -> None:
         """Opens a partition with its parts; drops one of another layout or engine, or whose making
         was interrupted."""
-        if stamp is not None and stamp.get("engine") == SERVER != self._shards.engine:
-            raise IndexUnusable(
-                f"{directory} belongs to the collections {stamp['shard']}-* of a Qdrant "
-                "server. To leave that server, remove them there, as they may hold what is "
-                f"erased later, and delete {directory}: it is rebuilt from graph."
-            )
         if stamp is None or not self._can_open(stamp):
-            self._discard(directory, str(stamp["shard"]) if stamp else "")
+            if self._shards.leads:
+                self._discard(directory, str(stamp["shard"]) if stamp else "")
             return
         model = EmbeddingModel(**stamp["model"])
         if model not in self._models:
@@ -124,11 +118,17 @@ class Parts(Generic[S]):
                 "and the two are never mixed. Configure the former model, or delete "
                 f"{directory}: it is rebuilt from graph."
             )
-        shard = self._shards.load(directory, str(stamp["shard"]))
+        shard, shared = self._shards.load(directory, str(stamp["shard"])), self._shards.shared
         partition = Partition(directory, int(stamp["partition"]), model, shard)
-        partition.removals = int(directory.name in self._spaces.traced())
-        self.partitions[partition.number, model] = partition
+        partition.shared = partition.inherited = shared
+        partition.leads = self._shards.leads
+        partition.removals = int(directory.name in self.catalogue.traced())
+        former = self.partitions.get((partition.number, model))
         self._open_parts(partition)
+        self.partitions[partition.number, model] = partition
+        if former is not None:
+            for number in former.parts.keys() - partition.parts.keys():
+                self._forget(former.parts[number])
         self._leave_if_empty(partition)
 
     def _can_open(self, stamp: Stamp) -> bool:
@@ -137,25 +137,39 @@ class Parts(Generic[S]):
 
     def _open_parts(self, partition: Partition[S]) -> None:
         """Reads every part's watermark, and no other point."""
-        known = self._spaces.tenants()
+        known = self.catalogue.tenants()
         for point, values in partition.shard.scroll(_MARKS):
             number = number_of(point)
-            if number not in known:  # a process was killed, or the file of spaces is a new one
+            if number in known:
+                self._add(partition, number, Watermark.of(values))
+            elif self._shards.leads:  # a process was killed, or the file of spaces is a new one
                 self._note_removal(partition)
                 partition.shard.delete_all(Tenant(partition.shard, number).own)
-                continue
-            mark, last = Watermark.of(values), partition.removals
-            part = Part(*known[number], number, partition, mark, last)
-            partition.parts[number] = self.by_name[part.name] = part
+
+    def _add(self, partition: Partition[S], number: int, mark: Watermark) -> None:
+        part = Part(*self.catalogue.tenants()[number], number, partition, mark, partition.removals)
+        partition.parts[number] = self.by_name[part.name] = part
 
     def settle(self) -> None:
         """Ends the opening: forgets spaces that no partition has."""
         there = {part.number for part in self.by_name.values()}
-        if gone := self._spaces.tenants().keys() - there:
-            self._spaces.remove(gone)
+        if self._shards.leads and (gone := self.catalogue.tenants().keys() - there):
+            self.catalogue.remove(gone)
+
+    def _forget(self, part: Part[S]) -> None:
+        self.columns.drop(part)
+        part.partition.parts.pop(part.number, None)
+        if self.by_name.get(part.name) is part:
+            del self.by_name[part.name]
+
+    def _leave(self, partition: Partition[S]) -> None:
+        del self.partitions[partition.number, partition.model]
+        for part in [*partition.parts.values()]:
+            self._forget(part)
 
     @property
-    def _spaces(self) -> Catalogue:
+    def catalogue(self) -> Catalogue:
+        """What is known of the parts beside their points. Raises `IndexUnavailable` at first."""
         if self._catalogue is None:
             raise IndexUnavailable("the index is not open")
         return self._catalogue
@@ -195,7 +209,7 @@ class Parts(Generic[S]):
         self.remove(name)
         space = name.partition(VERSION_MARK)[0]
         partition = self._partition(partition_of(space, self._count), model)
-        number, secret = self._spaces.add(name)
+        number, secret = self.catalogue.add(name)
         part = Part(name, secret, number, partition, Watermark())
         part.write(Watermark(epoch))
         partition.parts[number] = self.by_name[name] = part
@@ -208,7 +222,7 @@ class Parts(Generic[S]):
             path.mkdir(mode=0o700)
             shard = self._shards.create(path, model.dimension)
             shard.flush()
-            found = Partition(path, number, model, shard)
+            found = Partition(path, number, model, shard, shared=self._shards.shared)
             self.make_current(found, shard)
             self.partitions[number, model] = found
         return found
@@ -227,7 +241,7 @@ class Parts(Generic[S]):
         partition.leavers.add(part.number)
         if not self._leave_if_empty(partition):
             partition.shard.delete_all(part.tenant.own)
-        self._spaces.remove([part.number])
+        self.catalogue.remove([part.number])
 
     def __getitem__(self, name: str) -> Part[S]:
         try:
@@ -248,12 +262,14 @@ class Parts(Generic[S]):
             "shard": shard.name,
         }
         # to the disk, since the shard that it no longer names is removed next
-        replace_json(partition.path / "stamp.json", stamp)
+        self.catalogue.stamp(partition.path.name, stamp)
 
     def _leave_if_empty(self, partition: Partition[S]) -> bool:
         """Removes a partition without parts, unless its files are being copied."""
         key = partition.number, partition.model
         if partition.parts or partition.shard.noted is not None or key not in self.partitions:
+            return False
+        if not self._shards.leads:
             return False
         del self.partitions[key]
         partition.shard.close()
@@ -261,10 +277,10 @@ class Parts(Generic[S]):
         return True
 
     def _discard(self, directory: Path, shard: str) -> None:
-        (directory / "stamp.json").unlink(missing_ok=True)  # first: a kill may come between
+        self.catalogue.unstamp(directory.name)  # first: a kill may come between
         self._shards.discard(directory, shard)
-        shutil.rmtree(directory)
-        self._spaces.untrace(directory.name)
+        shutil.rmtree(directory, ignore_errors=True)
+        self.catalogue.untrace(directory.name)
 
     def lost(self) -> list[Partition[S]]:
         """The partitions whose shards are lost. Raises `IndexUnavailable`."""
@@ -273,12 +289,11 @@ class Parts(Generic[S]):
 
     def leave_lost(self) -> None:
         """Lets go of partitions whose shards are lost, with their parts."""
+        self.catalogue.renew()
         for partition in self.lost():
-            del self.partitions[partition.number, partition.model]
-            for part in partition.parts.values():
-                del self.by_name[part.name]
-                self.columns.drop(part)
-            self._discard(partition.path, partition.shard.name)
+            self._leave(partition)
+            if self._shards.leads:
+                self._discard(partition.path, partition.shard.name)
         self.settle()
 
     # Making files anew (M4)
@@ -286,7 +301,7 @@ class Parts(Generic[S]):
     def _note_removal(self, partition: Partition[S], part: Part[S] | None = None) -> None:
         """Notes that points are removed next: before, as a kill may come in between."""
         if partition.removals == partition.clean:
-            self._spaces.trace(partition.path.name)
+            self.catalogue.trace(partition.path.name)
         partition.removals += 1
         if part is not None:
             part.removal = partition.removals
@@ -295,6 +310,8 @@ class Parts(Generic[S]):
         """Begins to note what is written; returns the removals until now."""
         partition.shard.noted = set()
         partition.leavers = set()
+        parts = partition.parts.values()
+        partition.erased = {part.number: part.mark.unconfirmed for part in parts}
         for space in self.columns.loaded():
             if space.part.partition is partition:
                 space.forget_words()
@@ -309,7 +326,7 @@ class Parts(Generic[S]):
         former, noted = partition.shard, sorted(partition.shard.noted or ())
         for start in range(0, len(noted), NOTED_PAGE):
             some = noted[start : start + NOTED_PAGE]
-            there = former.points(some)
+            there = partition.lasting(former.points(some))
             fresh.upsert(there)
             fresh.delete(sorted({*some} - {point for point, _, _ in there}))
         for number in partition.leavers:
@@ -317,9 +334,9 @@ class Parts(Generic[S]):
         fresh.flush()
         self.make_current(partition, fresh)
         partition.shard, former.noted = fresh, None
-        partition.clean = clean
+        partition.clean, partition.inherited = clean, False
         if partition.removals == clean:
-            self._spaces.untrace(partition.path.name)
+            self.catalogue.untrace(partition.path.name)
         self._shards.remove(former)
         self._leave_if_empty(partition)
 
@@ -346,10 +363,6 @@ class Parts(Generic[S]):
 
 def _columns(part: Part[Any]) -> Path:
     return part.partition.path / "columns" / str(part.number)
-
-
-def _stamp(found: Any) -> Stamp | None:
-    return found if isinstance(found, dict) else None
 
 
 def _locked(root: Path) -> int:

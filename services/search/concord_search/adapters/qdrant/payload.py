@@ -46,6 +46,9 @@ TENANT = "tenant"
 """The field that says whose a point is: the number of a space's version."""
 MARK = "mark"
 """The field that only watermarks have, which a start finds by it."""
+WRITE = "w"
+"""The field that says with which write of its space a point was last changed, where other processes
+read the columns, too."""
 LOOKUPS = (FACETS, MARK)
 """The fields of numbers that are looked up."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar
 
+from concord_search.adapters.qdrant.catalogue import Catalogue, FileCatalogue
 from concord_search.adapters.qdrant.filters import Filter, PointId
 from concord_search.adapters.qdrant.formula import Term
 from concord_search.adapters.qdrant.payload import Payload
@@ -212,6 +213,17 @@ class Shards(ABC, Generic[S]):
 
     engine: str
     """The engine of the shards; a partition of another is dropped and indexed anew."""
+    shared = False
+    """Whether other processes read and write the shards, too."""
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process is the one that writes."""
+        return True
+
+    def catalogue(self, root: Path) -> Catalogue:
+        """The open catalogue of the index in a directory."""
+        return FileCatalogue(root)
 
     def require_room(self) -> None:
         """Raises `IndexDiskFull` if a write would find no room."""

@@ -64,27 +64,51 @@ class SpaceIndex(Generic[S]):
         self._columns = Columns()
         self._agree = True
         self._lock = Lock()
+        self._catching_up = Lock()
+        self._seen = part.mark
         self._words = words
         self._note_removal = note_removal
         self._stored_from = stored_from
 
     def load(self) -> None:
         """Reads the columns, from their file or from every point of the space."""
+        self._seen = self._part.mark  # before the columns: what comes meanwhile is read again
         columns = self._file.read(self._stamp())
         if columns is None:
             self._rebuild()
         else:
             self._columns = columns
-        # after a kill the watermark may be older than the points
-        self._part.mark = replace(self._part.mark, memories=self._columns.open_items)
+        if self._part.partition.leads:
+            # after a kill the watermark may be older than the points
+            self._part.mark = replace(self._part.mark, memories=self._columns.open_items)
+
+    def catch_up(self) -> None:
+        """Brings the columns up to the watermark, where another process writes."""
+        with self._catching_up:
+            mark, seen = self._part.mark, self._seen
+            if mark.writes <= seen.writes:
+                return
+            if mark.removals != seen.removals:
+                self._rebuild()
+            else:
+                self._file.void()
+                changed = list(self._part.tenant.written_after(seen.writes))
+                with self._lock:
+                    for row, values in changed:
+                        self._columns.bring(row, values)
+            self._seen = mark
 
     def _rebuild(self) -> None:
         """Rebuilds the columns from every point; closes states that a crash left open."""
         self._file.void()
-        tenant = self._part.tenant
+        tenant, columns = self._part.tenant, Columns()
         for row, values in tenant.scroll():
-            self._columns.put(row, values)
-        for row, newest in self._columns.unclosed_leftovers():
+            columns.put(row, values)
+        with self._lock:
+            self._columns = columns
+        if not self._part.partition.leads:
+            return
+        for row, newest in columns.unclosed_leftovers():
             began = tenant.payload_of(newest)["rf"]
             self._close(row, int(self._columns["seq"][newest]), began)
 
@@ -95,7 +119,8 @@ class SpaceIndex(Generic[S]):
 
     def _stamp(self) -> Stamp:
         mark, points = self._part.mark, self._part.tenant.count()
-        return {"epoch": mark.epoch, "applied": mark.applied, "points": points}
+        at = {"epoch": mark.epoch, "applied": mark.applied, "writes": mark.writes}
+        return {**at, "points": points}
 
     @property
     def part(self) -> Part[S]:
@@ -230,7 +255,8 @@ class SpaceIndex(Generic[S]):
                     self._columns.drop(item)
             self._note_removal(self._part)
             self._part.tenant.delete(rows)
-            self._part.write(replace(self._part.mark, memories=self._columns.open_items))
+            mark, memories = self._part.mark, self._columns.open_items
+            self._part.write(replace(mark, memories=memories, removals=mark.removals + 1))
 
     def confirmed(self, ids: Sequence[str]) -> None:
         """Notes that the erasures of these memories were confirmed."""

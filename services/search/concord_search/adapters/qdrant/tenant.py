@@ -6,11 +6,11 @@ see services/decisions/0124.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from concord_search.adapters.qdrant.filters import Condition, Filter, HasId, MatchWord
-from concord_search.adapters.qdrant.payload import TENANT, Payload
+from concord_search.adapters.qdrant.filters import Condition, Filter, HasId, MatchWord, Range
+from concord_search.adapters.qdrant.payload import TENANT, WRITE, Payload
 from concord_search.adapters.qdrant.shard import (
     WORDS,
     Nearest,
@@ -41,12 +41,14 @@ class Tenant:
     """One tenant's points. A point is named by its row, here and in filters.
 
     `alone`: the shard has no other tenant, so that a query need not filter, which takes a third of
-    its time; whatever it finds of another one, which came meanwhile, is left out.
+    its time; whatever it finds of another one, which came meanwhile, is left out. `write`: the
+    number with which changed points are marked; 0 = they are not.
     """
 
     shard: Shard
     number: int
     alone: bool = False
+    write: int = field(default=0, compare=False)
 
     @property
     def own(self) -> Filter:
@@ -55,14 +57,18 @@ class Tenant:
 
     def upsert(self, points: Points) -> None:
         """As the shard's."""
-        whose = {TENANT: word_of(self.number)}
+        whose = {TENANT: word_of(self.number), **self._marked}
         self.shard.upsert(
             [(self._point(row), vectors, values | whose) for row, vectors, values in points]
         )
 
     def set_payload(self, row: int, values: Payload) -> None:
         """As the shard's."""
-        self.shard.set_payload(self._point(row), values)
+        self.shard.set_payload(self._point(row), {**values, **self._marked})
+
+    @property
+    def _marked(self) -> Payload:
+        return {WRITE: self.write} if self.write else {}
 
     def delete(self, rows: Sequence[int]) -> None:
         """As the shard's."""
@@ -89,7 +95,14 @@ class Tenant:
 
     def scroll(self) -> Iterator[tuple[int, Payload]]:
         """Every row with its payload, without the watermark."""
-        for point, values in self.shard.scroll(self.own):
+        return self._rows(self.own)
+
+    def written_after(self, write: int) -> Iterator[tuple[int, Payload]]:
+        """The rows that were changed after a write, ascending, each with its payload."""
+        return self._rows(Filter(must=(*self.own.must, Range(WRITE, gt=write))))
+
+    def _rows(self, wanted: Filter) -> Iterator[tuple[int, Payload]]:
+        for point, values in self.shard.scroll(wanted):
             if point & _ROW != WATERMARK:
                 yield point & _ROW, values
 

@@ -19,7 +19,7 @@ class Watermark:
     """The payload of the point.
 
     `parked`: number, item and reason of each change. `memories`: how many the index holds, without
-    the forgotten.
+    the forgotten. `writes` counts the writes of the space, `removals` those that removed points.
     """
 
     epoch: str = ""
@@ -29,11 +29,13 @@ class Watermark:
     parked: Sequence[Sequence[Any]] = ()
     parked_count: int = 0
     unconfirmed: Sequence[str] = ()
+    writes: int = 0
+    removals: int = 0
 
     @classmethod
     def of(cls, found: Payload) -> "Watermark":
         """The watermark in a payload; with many spaces, what is equal in all is in memory once."""
-        values: Payload = {each.name: found[each.name] or each.default for each in fields(cls)}
+        values: Payload = {each.name: found.get(each.name) or each.default for each in fields(cls)}
         return cls(**values | {"epoch": intern(values["epoch"])})
 
     def payload(self) -> Payload:
@@ -61,4 +63,5 @@ class Watermark:
             parked=(left + new)[:KEPT_PARKED],
             parked_count=self.parked_count + len(new) - settled,
             unconfirmed=tuple(dict.fromkeys((*self.unconfirmed, *to_confirm))),
+            removals=self.removals + bool(batch.erased),
         )

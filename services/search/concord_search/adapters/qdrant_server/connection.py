@@ -1,9 +1,11 @@
 """Calls of a Qdrant server from the index's threads, on the event loop's one connection."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib.metadata import version
+from math import inf
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,6 +22,7 @@ from concord_search.domain.errors import (
     IndexDiskFull,
     IndexUnavailable,
     IndexUnusable,
+    NotTheWriter,
     SearchError,
 )
 
@@ -34,6 +37,8 @@ class Connection:
 
     def __init__(self, settings: QdrantConfig) -> None:
         self.settings = settings
+        self.writes_until = inf
+        """The time of `time.monotonic` until which this process may write."""
         self._channel: grpc.aio.Channel | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -57,9 +62,26 @@ class Connection:
 
         Raises `IndexUnavailable`, `IndexDiskFull` or, if no retry can help, `IndexCorrupt`.
         """
+        return self._run(partial(method, request, timeout=self.settings.timeout))
+
+    def write(self, method: Any, request: Any) -> Any:
+        """The reply to a request that writes, as `reply`; it ends with the right to write.
+
+        Raises `NotTheWriter` without that.
+        """
+
+        def call() -> Awaitable[Any]:
+            left = self.writes_until - time.monotonic()
+            if left <= 0:
+                raise NotTheWriter
+            reply: Awaitable[Any] = method(request, timeout=min(self.settings.timeout, left))
+            return reply
+
+        return self._run(call)
+
+    def _run(self, call: Callable[[], Awaitable[Any]]) -> Any:
         assert self._loop is not None  # noqa: S101 - a bug of ours, not a state to handle
-        call = self._asked(partial(method, request, timeout=self.settings.timeout))
-        return asyncio.run_coroutine_threadsafe(call, self._loop).result()
+        return asyncio.run_coroutine_threadsafe(self._asked(call), self._loop).result()
 
     async def _asked(self, call: Callable[[], Awaitable[Any]]) -> Any:
         try:

@@ -17,7 +17,11 @@ class QdrantConfig(BaseModel):
     timeout: float = Field(default=5.0, gt=0, le=600)
     """Seconds for one call."""
     prefix: str = Field(default="concord", pattern=r"^[a-z0-9_]{1,64}$")
-    """The beginning of the collections' names."""
+    """The installation's name, with which the names of its collections begin: that of all replicas
+    of search, and of no other installation on the server."""
+    index_secret: SecretStr = SecretStr("")
+    """What the secrets of spaces are encrypted under, the same for all replicas of search. Empty: a
+    file beside the index's others, so that this process alone can use the index."""
     shards: int = Field(default=1, ge=1, le=1024)
     """Shards of a collection."""
     replicas: int = Field(default=1, ge=1, le=64)

@@ -7,16 +7,24 @@ from qdrant_client.conversions.conversion import payload_to_grpc
 
 from concord_search.adapters.qdrant.filters import Filter, PointId
 from concord_search.adapters.qdrant.payload import Payload
-from concord_search.adapters.qdrant.shard import Nearest, Points, Scored, Shard, Weighing
+from concord_search.adapters.qdrant.shard import (
+    SCROLL_PAGE,
+    Nearest,
+    Points,
+    Scored,
+    Shard,
+    Weighing,
+)
 from concord_search.adapters.qdrant_server import messages
 from concord_search.adapters.qdrant_server.connection import Connection
 
 
 class ServerShard(Shard):
-    """A collection. Its errors are `Connection.reply`'s.
+    """A collection. Its errors are `Connection`'s.
 
     Payload fields are sent with the next points, in one request; each batch ends with a point, the
-    watermark.
+    watermark. It is read by its alias, which may come to lead to a later collection, and written by
+    its own name: once it was made anew, a late write finds nothing.
     """
 
     points_a_write = 256
@@ -53,9 +61,9 @@ class ServerShard(Shard):
 
     def _update(self, *operations: wire.PointsUpdateOperation) -> None:
         request = wire.UpdateBatchPoints(
-            collection_name=self.name, wait=True, operations=[*self._pending, *operations]
+            collection_name=self.collection, wait=True, operations=[*self._pending, *operations]
         )
-        self._connection.reply(self._connection.points.UpdateBatch, request)
+        self._connection.write(self._connection.points.UpdateBatch, request)
         self._pending = []
 
     def query(self, queries: Sequence[Nearest]) -> list[Scored]:
@@ -88,11 +96,20 @@ class ServerShard(Shard):
         )
         return int(self._connection.reply(self._connection.points.Count, request).result.count)
 
-    def _pages(self, size: int, wanted: Filter | None, *, with_vectors: bool) -> Iterator[Points]:
+    def payloads_from(self, point: PointId) -> Iterator[tuple[PointId, Payload]]:
+        """Every point from an id on, ascending, with its payload."""
+        for page in self._pages(SCROLL_PAGE, None, with_vectors=False, start=point):
+            for found, _, values in page:
+                yield found, values
+
+    def _pages(
+        self, size: int, wanted: Filter | None, *, with_vectors: bool, start: PointId = 0
+    ) -> Iterator[Points]:
         request = wire.ScrollPoints(
             collection_name=self.name,
             filter=messages.filter_of(wanted) if wanted else None,
             limit=size,
+            offset=wire.PointId(num=start),
             with_payload=wire.WithPayloadSelector(enable=True),
             with_vectors=wire.WithVectorsSelector(enable=with_vectors),
             read_consistency=self._consistency,

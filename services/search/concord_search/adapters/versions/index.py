@@ -9,18 +9,16 @@ import secrets
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 from concord_chassis.channel.cursors import Cursor
 from cryptography.exceptions import InvalidTag
 
-from concord_search.adapters.durable_file import read_json, replace_json
 from concord_search.adapters.qdrant.index import QdrantIndex
 from concord_search.adapters.qdrant.parts import VERSION_MARK
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.digests import State
-from concord_search.domain.errors import IndexCorrupt
+from concord_search.domain.errors import IndexCorrupt, NotTheWriter
 from concord_search.domain.memory import MemoryState
 from concord_search.ports.embedder import EmbeddingModel, Vector
 from concord_search.ports.index import (
@@ -36,20 +34,20 @@ from concord_search.ports.index import (
 
 T = TypeVar("T")
 
+_ROLES, _CURSORS = "versions", "cursors"
+
 Roles = Mapping[Version, str]
 """The parts of one space by version."""
 
 
 class PartVersions:
-    """The versions of every space's index. `file` says which part is which.
+    """The versions of every space's index. A note beside the parts says which part is which.
 
     Lives on one event loop, which also changes the roles, so no search meets a half-done change.
     """
 
-    def __init__(self, parts: QdrantIndex[Any], file: Path) -> None:
+    def __init__(self, parts: QdrantIndex[Any]) -> None:
         self._parts = parts
-        self._file = file
-        self._cursors_file = file.with_name("cursors.json")
         self._roles: Mapping[str, Roles] | None = None
         self._removing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._assigning = asyncio.Lock()
@@ -58,11 +56,13 @@ class PartVersions:
         """Opens every part; removes unfinished ones of a process that was killed."""
         await self._parts.open(on_part)
         if self._roles is None:
-            known = await asyncio.to_thread(read_json, self._file, _by_space, {})
-            self._roles = known
-            for name in await self._parts.states():
-                if name not in self._of(name.partition(VERSION_MARK)[0]).values():
-                    await self._parts.remove(name)
+            await self._read_roles()
+
+    async def _read_roles(self) -> None:
+        self._roles = await self._parts.note(_ROLES, _by_space, {})
+        for name in (await self._parts.states()) if self._parts.leads else ():
+            if name not in self._of(name.partition(VERSION_MARK)[0]).values():
+                await self._parts.remove(name)
 
     async def check(self) -> None:
         await self._parts.check()
@@ -79,9 +79,15 @@ class PartVersions:
             before = self._of(space)
             changed = {**(self._roles or {}), space: change(before)}
             # to the disk, since parts that it no longer names are removed next
-            await asyncio.to_thread(replace_json, self._file, changed)
+            await self._parts.keep(_ROLES, changed)
             self._roles = changed
             return before
+
+    # One index of several processes: by default this one alone has it, and leads
+
+    def demand_lead(self) -> None:
+        if not self._parts.leads:
+            raise NotTheWriter
 
     # Versions
 
@@ -94,12 +100,13 @@ class PartVersions:
     async def cursors(self) -> Mapping[int, Cursor]:
         """Also none if there are fewer parts than when they were kept: somebody may have deleted
         some, to have them built anew."""
-        parts, kept = await asyncio.to_thread(read_json, self._cursors_file, _kept, (0, {}))
+        none: tuple[int, Mapping[int, Cursor]] = (0, {})
+        parts, kept = await self._parts.note(_CURSORS, _kept, none)
         return kept if len(await self._parts.states()) >= parts else {}
 
     async def keep_cursors(self, cursors: Mapping[int, Cursor]) -> None:
         kept = {"parts": len(await self._parts.states()), "cursors": cursors}
-        await asyncio.to_thread(replace_json, self._cursors_file, kept)
+        await self._parts.keep(_CURSORS, kept)
 
     def model(self, space: str) -> EmbeddingModel:
         """The model of the version that serves, or of the part that a space will get."""
