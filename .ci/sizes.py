@@ -22,9 +22,9 @@ ROOMS = {
     "gateway/mcp_server": 3039,
     "protos/concord": 7897,
     "services/dissonance": 11454,
-    "services/governance": 8850,
+    "services/governance": 8855,
     "services/graph": 24966,
-    "services/libs/attestation": 1828,
+    "services/libs/attestation": 1836,
     "services/libs/chassis": 4416,
     "services/libs/concepts": 665,
     "services/libs/models": 854,
@@ -35,8 +35,6 @@ ROOMS = {
 }
 """The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
 RISES: list[tuple[str, int, str]] = [
-    ("services/governance", 5, "how a ledger keeps a proposal's end: it was a decision page"),
-    ("services/libs/attestation", 8, "consent's refusals state their reason and code"),
     ("services/libs/chassis", 27, "one translation of refusals, in place of four tables"),
     ("services/governance", 20, "a revision of another version is refused by name"),
     ("services/libs/stores", 5, "a store of another schema is refused with what to run"),
@@ -292,6 +290,8 @@ RISES: list[tuple[str, int, str]] = [
         )
     ),
     ("tests", 690, "the feed by partitions, its order under writers, its cost at 50,000 spaces"),
+    ("services/search", 40, "facts that only replaced memories state are no other values"),
+    ("tests", 120, "times, packs and short questions as a reviewer found them (issue 33)"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
