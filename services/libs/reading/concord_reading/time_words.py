@@ -136,7 +136,8 @@ def time_words(language: str) -> TimeWords:
         for names, year in [group.split("=")]
         for word in names.split("/")
     }
-    phrases = {n: _by_first(b.split(",")) for n, b in classes.items() if n.endswith("phrases")}
+    listed = {n: [] if b == "-" else b.split(",") for n, b in classes.items()}  # "-": none
+    phrases = {n: _by_first(each) for n, each in listed.items() if n.endswith("phrases")}
     several = [phrase for phrase in recurring if len(phrase) > 1]
     phrases["recurring phrases"] = {
         first: [each for each in several if each[0] == first] for first, *_ in several

@@ -264,6 +264,7 @@ Since when does Ada live in Leipzig?
 Bis wann wohnte Ada in Bremen?
 Who paid 2000 euros?
 He said '24 is fine'
+When did Emi cook a vegetable stir-fry?
 Welche Schuhgröße hat Frau Sommer?
 When did Ada move?
 What day is the party?
