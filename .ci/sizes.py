@@ -26,6 +26,12 @@ ROOMS = {
     "services/graph": 24970,
     "services/libs/attestation": 1828,
     "services/libs/chassis": 4419,
+    "protos/concord": 7897,
+    "services/dissonance": 11454,
+    "services/governance": 8855,
+    "services/graph": 24966,
+    "services/libs/attestation": 1836,
+    "services/libs/chassis": 4416,
     "services/libs/concepts": 665,
     "services/libs/models": 856,
     "services/libs/stores": 1254,
@@ -35,8 +41,6 @@ ROOMS = {
 }
 """The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
 RISES: list[tuple[str, int, str]] = [
-    ("services/governance", 5, "how a ledger keeps a proposal's end: it was a decision page"),
-    ("services/libs/attestation", 8, "consent's refusals state their reason and code"),
     ("services/libs/chassis", 27, "one translation of refusals, in place of four tables"),
     ("services/governance", 20, "a revision of another version is refused by name"),
     ("services/libs/stores", 5, "a store of another schema is refused with what to run"),
@@ -150,7 +154,7 @@ RISES: list[tuple[str, int, str]] = [
     ("services/libs/reading", 15, '"vor Kaspar" is read beside a verb in the past'),
     ("tests", 460, "questions over several hops, edges as results, bounds of packs"),
     ("services/search", 180, "chains ordered before the page, the replaced that is left out named"),
-    ("services/libs/reading", 65, "phrases of time that a fresh reader found unread or misread"),
+    ("services/libs/reading", 105, "phrases of time that fresh readers found unread or misread"),
     ("protos/concord", 12, "a superseded match, and what did not fit into a pack"),
     ("gateway/client", 12, "what a pack left out is printed; the fact that matched in hooks"),
     ("gateway/mcp_server", 8, "a pack is sent in place of the results"),
@@ -299,6 +303,8 @@ RISES: list[tuple[str, int, str]] = [
             ("tests", 760),
         )
     ),
+    ("services/search", 60, "what only replaced memories state is left out; plans are found"),
+    ("tests", 120, "times, packs and short questions as a reviewer found them (issue 33)"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -312,7 +318,7 @@ LINES: dict[str, int] = {
     "services/libs/attestation/tests/test_consent_checks.py": 600,
     "services/dissonance/tests/test_judges_text.py": 450,
     "services/libs/reading/tests/test_reading_contract.py": 450,
-    "services/libs/reading/tests/test_times.py": 450,
+    "services/libs/reading/tests/test_times.py": 471,
     "tests/adversary/attack.py": 800,
     "tests/adversary/test_governance_guards.py": 900,
     "tests/contract/cases/contract_homes.py": 661,

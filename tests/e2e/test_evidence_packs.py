@@ -107,6 +107,26 @@ async def test_other_values_of_the_relation_that_matched_stand_beside_it(works: 
     assert "LIKES bread" not in alone.context
 
 
+async def test_a_value_that_only_a_replaced_memory_states_is_no_other_value(
+    works: Dissonant,
+) -> None:
+    """S11 T4 Nobody who moved is also said to live where a replaced memory says so, though the
+    relation is not functional; what a current memory states, too, stays."""
+    home = works.space()
+    for name, town in (("old", "Kiel"), ("both", "Rome"), ("second", "Rome")):
+        fact = Fact(subject="Ada", relation="LIVES_IN", object=town)
+        await home.add(f"Noted as {name}: {town}", id=name, facts=[fact])
+    bremen = Fact(subject="Ada", relation="LIVES_IN", object="Bremen")
+    links = "[[memory:old]], [[memory:both]]"
+    await home.add(f"Ada lives in Bremen.\nSupersedes: {links}", id="new", facts=[bremen])
+
+    reply = await packed(works, home, "Where does Ada live, in Bremen?", page_size=1)
+
+    assert ids(reply.context)[0] == "memory:new"
+    assert 'also "Ada LIVES_IN Rome"' in reply.context
+    assert "Kiel" not in reply.context
+
+
 async def test_so_many_memories_are_read_beside_a_page(
     works: Dissonant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,6 +300,24 @@ async def test_a_path_is_as_of_the_time_that_is_asked_about(works: Dissonant) ->
     assert '"Bea LIVES_IN Kiel" (until 2023-06-01)' in past.context
     then = AsOf(valid_time=day("2021-01-01"))
     assert await asked("Where does Ada's sister live?", as_of=then) == []
+
+
+async def test_no_path_goes_along_what_only_a_replaced_memory_states(works: Dissonant) -> None:
+    """S11 T4 A replaced memory's fact leads nowhere, but where a time is asked about."""
+    home = works.space()
+    await state(home, "a", "Ada", "SISTER", "Bea", valid_from=day("2019-01-01"))
+    await state(home, "old", "Bea", "LIVES_IN", "Kiel", valid_from=day("2020-01-01"))
+    bremen = Fact(subject="Bea", relation="LIVES_IN", object="Bremen")
+    content = "Noted under new\nSupersedes: [[memory:old]]"
+    await home.add(content, id="new", facts=[bremen], valid_from=day("2023-06-01"))
+
+    for question, town in (
+        ("Where does Ada's sister live?", "Bremen"),
+        ("Where did Ada's sister live in 2024?", "Bremen"),
+        ("Where did Ada's sister live in 2021?", "Kiel"),
+    ):
+        reply = await packed(works, home, question)
+        assert said(reply) == [f"Ada SISTER Bea; Bea LIVES_IN {town}"], question
 
 
 async def test_paths_are_for_first_pages_of_unfiltered_packs(works: Dissonant) -> None:

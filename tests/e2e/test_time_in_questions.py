@@ -284,3 +284,25 @@ async def test_the_lines_are_about_the_first_result(running: TwoServers, size: i
     assert reply.confidence == first.confidence == pb.CONFIDENCE_BAND_MEDIUM
     assert f"Relevance: {first.composite_score:.2f}" in reply.stac_lines[1]
     assert "say it with a caveat" in reply.stac_lines[2]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("What does Ada have next week?", True),
+        ("Was hat Ada nächste Woche vor?", True),
+        ("What does Ada have by 12 November 2031?", True),
+        ("What does Ada have?", False),
+    ],
+)
+async def test_what_is_to_come_answers_a_question_about_that_time(
+    running: TwoServers, query: str, expected: bool
+) -> None:
+    """S11: a plan of a day is found by a time that is not over, and by no question without one."""
+    dentist = Memory(id="dentist", content="Ada sees the dentist.", valid_from=at("2031-11-12"))
+    request = pb.SearchRequest(query=query, peek=True, today=at("2031-11-06"))
+    request.consistency.at_least_as_fresh = await running.add(HAMBURG, BERLIN, dentist)
+
+    reply = await running.searching().Search(request)
+
+    assert ("dentist" in ids(reply)) is expected

@@ -118,14 +118,17 @@ def test_a_thing_dates_what_is_relative_to_it() -> None:
         ("What did Ada see during her trip last year?",) * 2,
         ("Where did Ada move in March?",) * 2,
         ("Where was Ada at Easter?", "Where was Ada at Easter?"),
-        ("Where did Ada use to live?", "Where did Ada use to live?"),
+        ("Where did Ada use to live?", "Where did Ada  live?"),
+        ("Wo hat Ada früher gewohnt?", "Wo hat Ada  gewohnt?"),  # not who rode a taxi "früher"
+        ("history of the warehouse", " the warehouse"),
+        ("Where did Ada live before the flood?",) * 2,
         ("What was there in 2020?", "What was there in 2020?"),
         ("2020", "2020"),
     ],
 )
 def test_a_window_is_no_word_of_what_is_asked(query: str, rest: str) -> None:
-    """S11: a time that is a term of its own leaves the text; not what hangs on today, is not dated
-    or is all that is said."""
+    """S11: a time that is a term of its own leaves the text, and so does "früher"; not what hangs
+    on today, is not dated or is all that is said."""
     read = windows(query, NOW)
     dated = {"the wedding": Dated(NOW - 100 * DAY, None, "then")}
 
@@ -144,6 +147,10 @@ def test_only_a_time_that_is_over_brings_back_what_ended() -> None:
     assert not open_.look_back(PRESENT, NOW)
     assert not ahead.look_back(PRESENT, NOW)
     assert not over.look_back(AsOf(NOW), NOW)
+    assert ahead.look_ahead(PRESENT, NOW)
+    assert not over.look_ahead(PRESENT, NOW)
+    assert not open_.look_ahead(PRESENT, NOW)
+    assert not ahead.look_ahead(AsOf(NOW), NOW)
 
 
 def test_named_times_are_terms() -> None:

@@ -10,15 +10,18 @@ from concord_search.domain.signals import QueryFacts
 from concord_search.ports.graph import Hydrated
 from concord_search.usecases.persons_first import MOST, REPEATS, SURE, persons_first
 from concord_search.usecases.results import Ranked, before_claims
-from search_lab import NOW, candidates, plain_state
+from search_lab import NOW, candidates, plain_state, talk
 
 PERSON, AGENT, IMPORT = 3, 2, 1
 FACTS = QueryFacts(now=NOW, has_domain=False, has_concepts=False)
 
 
-def ranked(*said: tuple[int, float, float], writers: Sequence[int] | int = 7) -> Ranked:
-    """Candidates by trust, cosine, and the share of the question's words that they hold."""
+def ranked(
+    *said: tuple[int, float, float], writers: Sequence[int] | int = 7, terms: int = 3
+) -> Ranked:
+    """Candidates by trust, cosine, and the share of the question's `terms` that they hold."""
     trust, cosine, words = map(np.array, zip(*said, strict=True))
+    near = np.ones((len(said), terms), dtype=np.bool_)
     found = candidates(
         len(said),
         trust=trust,
@@ -27,7 +30,9 @@ def ranked(*said: tuple[int, float, float], writers: Sequence[int] | int = 7) ->
         lexical=words * 10,
         importance=np.ones(len(said)),
         fusion=2 * (cosine + words),
-        holds=np.array([[share >= 0.9, share > 0.0] for share in words]),
+        holds=np.array([[share >= 0.9] + [share > 0.0] * (terms - 1) for share in words]),
+        term_weights=np.array([1.0, 3.0, 3.0][:terms]),
+        talk=talk(len(said), window=near, passage=near),
     )
     ranking = Ranking(found, FACTS, shipped())
     return Ranked(None, ranking, ranking.order.tolist())  # type: ignore[arg-type] # nothing asks it
@@ -69,6 +74,25 @@ def test_many_that_repeat_it_do_not_either() -> None:
     assert after.rows[0] == 52
     assert {50, 51, 52} <= set(after.rows[:10])
     assert sorted(after.rows) == sorted(before.rows)
+
+
+@pytest.mark.parametrize("trust", [AGENT, IMPORT])
+def test_what_holds_the_only_name_of_a_question_does_not_repeat_it(trust: int) -> None:
+    """W9 S11 "What did Mirja do?" has one searched word, and all that is said of Mirja holds it:
+    what a person said of something else does not come before."""
+    about = [(trust, 0.6, 1.0)] * 4
+    before = ranked(*about, *[(PERSON, 0.2, 0.0)] * 3, *OTHERS, terms=1)
+
+    after = persons_first(before)
+
+    assert after.rows[:MOST] == before.rows[:MOST]
+
+
+def test_many_that_are_as_near_to_a_short_question_as_it_itself_repeat_it() -> None:
+    """W9 The guard holds for questions of one or two words, too."""
+    after = persons_first(ranked(*[ECHO] * 50, *PERSONS, *OTHERS, terms=2))
+
+    assert after.rows[0] == 52
 
 
 def test_an_honest_answer_of_an_agent_stays_first() -> None:

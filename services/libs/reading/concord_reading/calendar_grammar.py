@@ -22,6 +22,9 @@ from concord_reading.time_words import FEW, Pattern, TimeWords, Word, is_figure
 _ROLLING_DAYS = 30
 """Days that "recently" means."""
 
+_WAS = {"en": frozenset({"was", "were"}), "de": frozenset({"war", "waren"})}
+"""What was planned for the summer is no coming one."""
+
 
 DEEPEST = 6
 """So many periods within one another are read: "the first day of the last week of May" has two."""
@@ -36,7 +39,8 @@ class Calendar(CalendarNames):
         self._composed: dict[int, Found | None] = {}
         self._single: dict[int, Found | None] = {}
         self._depth = 0
-        is_ahead = any(each.word in known.words["future"] for each in words)
+        said = {each.word for each in words}
+        is_ahead = bool(said & known.words["future"]) and not said & _WAS[known.language]
         self.usual = Which.COMING if is_ahead else Which.LATEST
         """Which "March" is meant: the last one, or the coming one where something is planned."""
 

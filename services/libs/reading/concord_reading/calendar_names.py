@@ -30,7 +30,7 @@ class CalendarNames:
             return at_place(whole_days(year, month, day), at + 1)
         if dotted := re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d+)?", word):
             return self._dated(int(dotted[1]), int(dotted[2]), dotted[3], at + 1)
-        if slashed := re.fullmatch(r"(\d{1,2})/(\d{1,2})/(\d{4})", word):
+        if slashed := re.fullmatch(r"(\d{1,2})/(\d{1,2})/(\d{4}|\d\d)", word):
             one, two = int(slashed[1]), int(slashed[2])
             if one != two and one <= 12 and two <= 12:
                 return None  # the day or the month first: not known
@@ -43,9 +43,7 @@ class CalendarNames:
     def _dated(self, day: int, month: int, year: str | None, end: int) -> Found | None:
         if year is None:
             return (Recurring("day", month=month, day=day, days=1), end) if month <= 12 else None
-        number = int(year)
-        if len(year) == 2:
-            number += 2000 if number <= _CENTURY else 1900
+        number = _of_century(int(year)) if len(year) == 2 else int(year)
         return at_place(whole_days(number, month, day), end)
 
     def date(self, at: int) -> Found | None:
@@ -108,6 +106,8 @@ class CalendarNames:
 
     def _figure_of_year(self, at: int) -> int | None:
         word = self.word(at)
+        if word[0] in "'’‘" and word[1:].isdecimal():  # "May '24"
+            return _of_century(int(word[1:]))
         is_year = word.isdecimal() and len(word) == 4 and 1800 <= int(word) <= 2100
         return int(word) if is_year and FIRST_YEAR < int(word) < LAST_YEAR else None
 
@@ -146,7 +146,7 @@ class CalendarNames:
     def named(self, at: int) -> Found | None:
         """Read seasons, holidays and decades, with a year if one follows."""
         word = self.word(at)
-        if (decade := self._decade(word)) is not None:
+        if (decade := self._decade(word)) is not None and self.word(at - 1) not in _OWN:
             place = at + 1
             if self.known.units.get(self.word(place)) == "year":
                 place += 1
@@ -224,8 +224,11 @@ class CalendarNames:
             return None
         if self.known.units.get(self.word(at + 1)) or self.word(at - 1) in "#$€£":
             return None
-        if self.word(at - 1) in _NUMBERED:
-            return None  # "room 2024"
+        if self.word(at - 1) in _NUMBERED or self.word(at + 1) in _COUNTED:
+            return None  # "room 2024", "2000 euros"
+        before = self.word(at - 1)
+        if not self.word(at)[0].isdecimal() and not (self.has(at - 1, "in") or before in _LINKS):
+            return None  # "he said '24 is fine'"
         return at_place(whole_days(year, None, None), at + 1)
 
     def word(self, at: int) -> str:
@@ -253,6 +256,25 @@ _LINKS = frozenset(
 )
 
 
+_OWN = frozenset(
+    {
+        *("my", "your", "his", "her", "its", "our", "their"),
+        *("meinen", "deinen", "seinen", "ihren", "unseren", "euren"),
+    }
+)
+"""Whose twenties are an age, and no decade."""
+
+
+_COUNTED = frozenset(
+    {
+        *("euro", "euros", "eur", "dollar", "dollars", "usd", "pounds", "francs", "franken"),
+        *("km", "kg", "mb", "gb", "kcal", "watt", "words", "tokens", "people", "photos", "steps"),
+        *("wörter", "leute", "personen", "fotos", "schritte"),
+    }
+)
+"""What figures are a number of, and no year."""
+
+
 _TITLES = frozenset({"frau", "herr", "herrn", "familie", "mr", "mrs", "ms", "miss", "dr"})
 
 
@@ -264,6 +286,11 @@ _NUMBERED = frozenset(
     }
 )
 """What has a number that is no year, in both languages: each reading sees the other's words."""
+
+
+def _of_century(figures: int) -> int:
+    """The year that two figures mean."""
+    return figures + (2000 if figures <= _CENTURY else 1900)
 
 
 def at_place(what: Period | None, end: int) -> Found | None:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from concord_reading.calendar_grammar import Calendar
-from concord_reading.periods import Period, Recurring, Which
+from concord_reading.periods import Period, Recurring, Which, span_of
 from concord_reading.time_window import Relation, Window, datetime_of, micros_of
 from concord_reading.time_words import TimeWords, Word, is_figure
 from concord_reading.tokens import Span
@@ -69,6 +69,8 @@ class TimeReader:
         if not self._is(joint, "and") or (not is_between and self._word(joint) in ("and", "und")):
             return None
         other = self.calendar.composed(joint + 1)
+        if other is None and is_between and self._is(joint + 1, "now"):
+            other = span_of("day", 0, self.now), joint + 2
         if other is None:
             return self._same_month(at, one, joint)
         first = self._day_of(first_day or 0, other[0]) if one is None else one[0]
@@ -78,13 +80,18 @@ class TimeReader:
     def _same_month(
         self, at: int, one: tuple[Period | Recurring, int] | None, joint: int
     ) -> tuple[Window, int] | None:
-        """Read "July 13-15"."""
+        """Read "July 13-15" and "July 13th to 15th, 2024"."""
         day = self.calendar.day(joint + 1)
         if one is None or one[0].grain != "day" or day is None:
             return None
-        last = self._day_of(day, one[0])
-        pair = self._joined(one[0], last) if last is not None else None
-        return self._made(at, joint + 2, pair) if pair is not None else None
+        first, end = one[0], joint + 2
+        year = self.calendar.year(end + (self._word(end) == ","))
+        if isinstance(first, Recurring) and year is not None and isinstance(year[0], Period):
+            dated = first.of_year(year[0].begin.year) if year[0].begin else None
+            first, end = (dated, year[1]) if dated else (first, end)
+        last = self._day_of(day, first)
+        pair = self._joined(first, last) if last is not None else None
+        return self._made(at, end, pair) if pair is not None else None
 
     @staticmethod
     def _day_of(day: int, other: Period | Recurring) -> Period | Recurring | None:
@@ -299,6 +306,8 @@ class TimeReader:
     def _unknown(self, at: int) -> tuple[Window | None, int] | None:
         """Name what is a time, but which one is not known: "every year", "at Easter"."""
         known = self.known.words
+        if _DATE.fullmatch(self._word(at)):  # "3/5/2024": which month, and "31.4.2024": no day
+            return self._undated(at, at + 1), at + 1
         if not self._is(at, "undated"):
             return None
         if self.calendar.is_called(at):
@@ -369,6 +378,7 @@ _RELATIONS = {
     "since": Relation.SINCE, "seit": Relation.SINCE, "seitdem": Relation.SINCE,
     "until": Relation.UNTIL, "till": Relation.UNTIL, "bis": Relation.UNTIL,
 }  # fmt: skip
+_DATE = re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 _UNITS = frozenset({"day", "week", "month", "quarter", "year", "decade"}) | frozenset(
     {"tag", "woche", "monat", "quartal", "jahr", "jahrzehnt"}
 )

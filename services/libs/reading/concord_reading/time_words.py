@@ -39,7 +39,8 @@ class Away(NamedTuple):
 _WORDS = re.compile(
     r"\d{4}-\d\d(?:-\d\d)?(?![\d-])"
     r"|\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d)?(?!\d)"
-    r"|\d{1,2}/\d{1,2}/\d{4}(?!\d)|\d{1,2}/\d{4}(?!\d)"
+    r"|['’‘]\d\d(?!\w)"
+    r"|\d{1,2}/\d{1,2}/(?:\d{4}|\d\d)(?!\d)|\d{1,2}/\d{4}(?!\d)"
     r"|\d{1,2}\.(?=\s*[^\W\d])"
     r"|\w+(?:['’]\w+)*|[^\w\s]"
 )
@@ -58,7 +59,7 @@ def is_figure(word: str) -> bool:
     """Whether a word has the figures of a year, date, quarter or decade."""
     if len(word) < 2 or word[0].isdecimal():
         return len(word) > 1
-    return word[0] in "qh" and word[1:].isdecimal()
+    return word[0] in "qh'’‘" and word[1:].isdecimal()
 
 
 def _plain(spelt: str) -> str:
@@ -135,7 +136,8 @@ def time_words(language: str) -> TimeWords:
         for names, year in [group.split("=")]
         for word in names.split("/")
     }
-    phrases = {n: _by_first(b.split(",")) for n, b in classes.items() if n.endswith("phrases")}
+    listed = {n: [] if b == "-" else b.split(",") for n, b in classes.items()}  # "-": none
+    phrases = {n: _by_first(each) for n, each in listed.items() if n.endswith("phrases")}
     several = [phrase for phrase in recurring if len(phrase) > 1]
     phrases["recurring phrases"] = {
         first: [each for each in several if each[0] == first] for first, *_ in several

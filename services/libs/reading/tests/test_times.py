@@ -31,6 +31,20 @@ What happened last night? | 2024-05-14 | 2024-05-15
 What broke this morning? | 2024-05-15 | 2024-05-16
 What did she plan for tomorrow? | 2024-05-16 | 2024-05-17
 What is due next week? | 2024-05-20 | 2024-05-27
+What did we decide in Sept 2023? | 2023-09-01 | 2023-10-01
+Was haben wir im Sept. 2023 beschlossen? | 2023-09-01 | 2023-10-01
+Who joined on 3 June '21? | 2021-06-03 | 2021-06-04
+What happened in '98? | 1998-01-01 | 1999-01-01
+Where did we go in summer ’19? | 2019-06-01 | 2019-09-01
+What did Ada do the weekend before last? | 2024-05-04 | 2024-05-06
+Was haben wir vorletztes Wochenende gemacht? | 2024-05-04 | 2024-05-06
+Wer war im 1. Halbjahr 2023 zuständig? | 2023-01-01 | 2023-07-01
+What happened June 3rd through 5th, 2021? | 2021-06-03 | 2021-06-06
+What changed between March 2023 and now? | 2023-03-01 | 2024-05-16
+Was hat sich zwischen März 2023 und jetzt geändert? | 2023-03-01 | 2024-05-16
+What is due by Friday? | - | 2024-05-18
+Was ist bis Freitag fällig? | - | 2024-05-18
+What was planned for July? | 2023-07-01 | 2023-08-01
 What did he write two days ago? | 2024-05-13 | 2024-05-14
 What came in two days ago? | 2024-05-13 | 2024-05-14
 Was kam im ersten Halbjahr 2023 heraus? | 2023-01-01 | 2023-07-01
@@ -237,10 +251,20 @@ What does she do on Sundays? | on Sundays
 Was machen wir jeden Dienstag? | jeden Dienstag
 Wer kommt zu Ostern? | Ostern
 Wer sitzt im Bus vor Kaspar? | vor Kaspar
-What happened on 03/05/2024? |
+What happened on 03/05/2024? | 03/05/2024
+What happened on 3/5/24? | 3/5/24
+Was war am 31.4.2024? | 31.4.2024
+Where did Ada live in her twenties? | twenties
+Wo wohnte Ada in ihren Zwanzigern? | Zwanzigern
 """
 
 NONE = """
+Until when did Ada live in Bremen?
+Since when does Ada live in Leipzig?
+Bis wann wohnte Ada in Bremen?
+Who paid 2000 euros?
+He said '24 is fine'
+When did Emi cook a vegetable stir-fry?
 Welche Schuhgröße hat Frau Sommer?
 When did Ada move?
 What day is the party?
@@ -357,7 +381,7 @@ def test_before_and_old_ask_for_the_past_beside_a_verb_in_the_past(
     assert any(each.of_past for each in windows(text, TODAY)) is of_past
 
 
-@pytest.mark.parametrize(("text", "phrase"), [row for row in rows(UNDATED) if row[1]])
+@pytest.mark.parametrize(("text", "phrase"), rows(UNDATED))
 def test_a_time_that_is_not_understood_is_not_dropped(text: str, phrase: str) -> None:
     """S11: no time phrase is dropped unsaid."""
     found = window(text, TODAY)

@@ -1,13 +1,14 @@
 """The times that a query names, and how near to them a memory is (spec S11)."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 from concord_concepts.stop_words import STOP_WORDS
 
 from concord_search.domain.candidates import Candidates, Floats
+from concord_search.domain.filters import MemoryFilter, Superseded
 from concord_search.domain.instants import DAY, NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import Talk
 
@@ -59,6 +60,10 @@ class Within:
         """Whether what held then may have ended since."""
         return self.of_past or (self.end is not None and self.end <= now)
 
+    def is_ahead(self, now: Micros) -> bool:
+        """Whether what begins then may not have begun."""
+        return any(edge is not None and edge > now for edge in (self.begin, self.end))
+
     def and_(self, other: "Within") -> "Within | None":
         """What both have in common; None if nothing."""
         begin = max(_lowest(self.begin), _lowest(other.begin))
@@ -95,8 +100,25 @@ class AskedTimes:
         that is over, and the request names no instant of its own."""
         return as_of == PRESENT and self.within is not None and self.within.is_over(now)
 
+    def look_ahead(self, as_of: AsOf, now: Micros) -> bool:
+        """Whether what has not begun belongs to the answer: the query asks for a time that is not
+        over, and the request names no instant of its own."""
+        return as_of == PRESENT and self.within is not None and self.within.is_ahead(now)
+
+    def looked_at(
+        self, superseded: Superseded, wanted: MemoryFilter, as_of: AsOf, now: Micros
+    ) -> tuple[Superseded, MemoryFilter]:
+        """The mode and filter with what held then, or will hold, where a search leaves that out."""
+        back, ahead = self.look_back(as_of, now), self.look_ahead(as_of, now)
+        if superseded is not Superseded.EXCLUDE or not (back or ahead):
+            return superseded, wanted
+        if not wanted.names_valid_time:
+            wanted = replace(wanted, valid_since=EVER if back else now)
+        return (Superseded.INCLUDE if back else superseded), wanted
+
     def without_windows(self, query: str) -> str:
-        """The query without the words of fixed times and of edges: "in 2020", "before the wedding".
+        """The query without the words of fixed times, of edges and of what is over: "in 2020",
+        "before the wedding", "früher".
 
         They say when, not what. A fixed time is a term of its own; as words it would count once
         more, against the asked subject. "Last year" stays: texts say so, and have no such term. So
@@ -105,7 +127,7 @@ class AskedTimes:
         """
         rest = query
         for each in self.phrases:
-            if each.use is TimeUse.RANKED:
+            if each.use in (TimeUse.RANKED, TimeUse.PAST):
                 rest = rest.replace(each.own, "", 1)
         words = re.findall(r"\w+", rest.casefold())
         return rest if any(each not in STOP_WORDS for each in words) else query

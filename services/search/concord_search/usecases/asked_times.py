@@ -84,8 +84,10 @@ def asked_times(
 
 
 def _own_words(window: Window, *, is_of_thing: bool) -> str:
-    """The words of a phrase that say a fixed time, or an edge; none where today decides, or where
-    something was meanwhile."""
+    """The words of a phrase that say a fixed time, an edge, or that it is over; none where today
+    decides, or where something was meanwhile."""
+    if window.of_past and not window.is_dated:
+        return "" if window.anchor else window.phrase
     if is_of_thing:
         return "" if window.relation is Relation.AT else window.phrase
     if window.begin is None or window.end is None:

@@ -1,11 +1,12 @@
 """What makes results usable: the question before, what replaced them, sister facts (spec S11)."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from concord_search.domain.filters import MemoryFilter, Scope
+from concord_search.domain.instants import Micros
 from concord_search.ports.graph import Graph, Hydrated, Statement
 from concord_search.usecases.results import Result, may_be_shown
 from concord_search.usecases.search_context import SearchContext
@@ -14,6 +15,8 @@ MOST_MEMORIES = 50
 MOST_RELATIONS = 5
 """So many memories, and relations of subjects for their other values, are looked up for a page."""
 
+MOST_STATING = 50
+"""So many memories that state facts are read; a fact of a further one counts as current."""
 
 IN_DIALOGUE = 2
 """So many results bring the turns beside them: with all, a pack held less of the evidence of
@@ -54,7 +57,8 @@ def memories_beside(
 async def sister_facts(
     graph: Graph, space: str, results: Sequence[Result], scope: Scope
 ) -> list[list[Statement]]:
-    """For each result the other current facts with subject and relation of the one that matched.
+    """For each result the other current facts with subject and relation of the one that matched,
+    but for those that only replaced memories state.
 
     None where a filter is set: a fact has no kind, origin or trust that it could match.
     """
@@ -62,12 +66,32 @@ async def sister_facts(
     asked = [] if scope.filter != MemoryFilter() else list(about)[:MOST_RELATIONS]
     said = await asyncio.gather(*(graph.facts(space, *each, scope.as_of) for each in asked))
     known = dict(zip(asked, said, strict=True))
-    return [
+    beside = [
         [fact for fact in known.get(each.stated[:2], ()) if fact.fact != each.stated]
         if each.stated
         else []
         for each in results
     ]
+    facts = (fact for some in beside for fact in some)
+    gone = await given_up(graph, space, facts, scope, scope.valid)
+    return [[fact for fact in some if fact.edge_id not in gone] for some in beside]
+
+
+async def given_up(
+    graph: Graph, space: str, statements: Iterable[Statement], scope: Scope, at: Micros
+) -> frozenset[str]:
+    """The ids of the edges that only memories state which had been replaced at an instant.
+
+    An edge ends with its stated time, or the next value of a functional relation; of any other one
+    the memory that states it may have been replaced long ago.
+    """
+    said = [each for each in statements if each.memory_ids]
+    names = list(dict.fromkeys(name for each in said for name in each.memory_ids))[:MOST_STATING]
+    if not names:
+        return frozenset()
+    read = await graph.current(space, names, count_as_read=False, as_of=scope.as_of)
+    replaced = {each.state.id for each in read if each and each.state.superseded_at(at)}
+    return frozenset(each.edge_id for each in said if replaced.issuperset(each.memory_ids))
 
 
 async def companions(

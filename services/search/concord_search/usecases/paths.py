@@ -15,6 +15,7 @@ from concord_search.domain.hops import Chain, chains, means, spelt
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.ports.graph import Followed, Graph, Hydrated, Statement
 from concord_search.ports.index import Question
+from concord_search.usecases.companions import given_up
 from concord_search.usecases.results import Result, may_be_shown
 
 MOST_PATHS = 3
@@ -66,6 +67,13 @@ async def fact_paths(
                 found = await walk.paths(readings, _instants(question.times, scope))
         except TimeoutError:
             return ()
+    within = question.times.within
+    begin = scope.valid if within is None else within.begin
+    if begin is not None:  # what was replaced within the window is of it
+        gone = await given_up(
+            graph, space, (each for steps in found for each in steps), scope, begin
+        )
+        found = [steps for steps in found if gone.isdisjoint(_edges(steps))]
     if not found:
         return ()
     known = {each.memory.state.id: each.memory for each in results}

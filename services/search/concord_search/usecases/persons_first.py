@@ -41,6 +41,10 @@ WORDS, MEANING = 0.9, 0.5
 """So do as many lower texts as that, of which each holds such a share of the question's words and
 has such a cosine with it: together they score less, as each stands out less."""
 
+FEW_WORDS, MEANING_OF_FEW = 2, 0.8
+"""Of a question with at most so many searched words all are in much that answers it: what repeats
+such a one is as near to it as that."""
+
 SURE = 0.8
 """A lower text that scores more is not HIGH beside what persons said."""
 
@@ -68,7 +72,8 @@ def persons_first(ranked: Ranked) -> Ranked:
     said[PERSONS] = among[alone.order].tolist()
     others = np.array([row for row in ranked.rows if writers[row] != PERSONS], dtype=np.int64)
     score, words = ranking.composite[others], ranking.scores["lexical"][others]
-    repeats = (np.nan_to_num(words) >= WORDS) & (np.nan_to_num(found.cosine[others]) >= MEANING)
+    meaning = MEANING if len(found.term_weights) > FEW_WORDS else MEANING_OF_FEW
+    repeats = (np.nan_to_num(words) >= WORDS) & (np.nan_to_num(found.cosine[others]) >= meaning)
     repeats = (score > REPEATS) | (repeats & (repeats.sum() >= REPEATED))
     near = score <= ranking.composite[among].max() + NEAR
     doubted = others[near | (score > SURE) | repeats].tolist()

@@ -94,7 +94,7 @@ def _result(ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Resu
     breakdown, talk, cosine = ranked.ranking.breakdown(row), found.talk, float(found.cosine[row])
     stated = matched(memory.state.facts, question.concepts)
     sure = _capped(sure, ranked, row)
-    in_force = memory.state.current_at(question.scope.valid) or _held_then(ranked, row)
+    in_force = memory.state.current_at(question.scope.valid) or _held_as_asked(ranked, row)
     context = explanation.Context(
         memory=memory.state,
         query_concepts=question.concepts,
@@ -128,12 +128,16 @@ def _capped(sure: Certainty, ranked: Ranked, row: int) -> Certainty:
     return replace(sure, band=Band.MEDIUM) if is_doubted else sure
 
 
-def _held_then(ranked: Ranked, row: int) -> bool:
-    """Whether the question is about a time that is over, and a candidate held, happened or names a
-    time within it: so it answers, whatever became of it since."""
+def _held_as_asked(ranked: Ranked, row: int) -> bool:
+    """Whether the question is about a time that is over or to come, and a candidate holds, happens
+    or names a time within it: so it answers, though it is no more, or not yet."""
     scope, times = ranked.question.scope, ranked.question.times
     fits = bool(ranked.ranking.scores["window"][row] == 1.0)  # no data is NaN
-    return fits and times.look_back(scope.as_of, scope.now)
+    asked = times.look_back(scope.as_of, scope.now) or (
+        times.look_ahead(scope.as_of, scope.now)
+        and scope.now < ranked.ranking.found.valid_from[row]
+    )
+    return fits and bool(asked)
 
 
 async def with_conflicts(

@@ -181,10 +181,7 @@ class Search:
         if (rest := times.without_windows(query.text)) != text:
             vector.cancel()
             text, vector = rest, asyncio.create_task(embedder.embed_query(rest))
-        superseded = query.superseded
-        if superseded is Superseded.EXCLUDE and times.look_back(query.as_of, now):
-            superseded = Superseded.INCLUDE
-            wanted = wanted if wanted.names_valid_time else replace(wanted, valid_since=EVER)
+        superseded, wanted = times.looked_at(query.superseded, wanted, query.as_of, now)
         named = (normalise(concept) for concept in query.concepts)
         return Question(
             vector=vector,
