@@ -107,7 +107,7 @@ async def measured(
             "s",
             (start,),
             floor=(empty.start,),
-            floor_is=f"an empty system; on processors {rest.processor:.1f}, {empty.processor:.1f} s",
+            floor_is=f"an empty system; of processors {rest.processor:.1f}, {empty.processor:.1f}",
             note=note,
         ),
         Row("spaces: start, longer than of none", "s", (start - empty.start,), bar=LONGER),
