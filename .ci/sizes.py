@@ -264,11 +264,7 @@ RISES: list[tuple[str, int, str]] = [
     ("services/graph", 587, "changes are numbered by partition, and read by it, on both stores"),
     ("services/libs/chassis", 11, "which partition a space falls into, the same for every service"),
     ("services/libs/stores", 9, "a backup holds a few counters, in place of every space"),
-    (
-        "gateway/concord_gateway",
-        318,
-        "whole spaces drawn, stale bases, fewer calls; patience for new keys",
-    ),
+    ("gateway/concord_gateway", 318, "whole spaces drawn, dashed lines, stale bases, fewer calls"),
     ("tests", 440, "the page's bench, what changes while it is open, and at an address"),
     ("tools", 3, "these three lines more"),
     ("services/graph", 280, "who speaks first hides nothing; what claims ask for"),
@@ -280,14 +276,10 @@ RISES: list[tuple[str, int, str]] = [
     ("services/search", 14, "each lower writer keeps places on the page, too (issue 34)"),
     ("tests", 105, "places of each writer, of corrections, and what they cost honest spaces"),
     ("services/libs/chassis", 41, "cursors of partitions, of which work ends in any order"),
-    (
-        "services/search",
-        434,
-        "workers of spaces, stores that were put back; small spaces are small",
-    ),
+    ("services/search", 434, "workers of spaces, stores put back compared, small spaces small"),
     ("services/governance", 314, "partitions' cursors in both ledgers, changes of many at once"),
     ("services/dissonance", 150, "how far it heard is kept: each start looked at every space"),
-    ("tests", 1010, "followers of partitions, older stores, idle spaces; many in a running system"),
+    ("tests", 1010, "followers of partitions, older stores, idle spaces; a system of many"),
     *(
         (room, more, "branches that were joined, each short of a few")
         for room, more in (
