@@ -255,7 +255,7 @@ RISES: list[tuple[str, int, str]] = [
     ("services/graph", 587, "changes are numbered by partition, and read by it, on both stores"),
     ("services/libs/chassis", 11, "which partition a space falls into, the same for every service"),
     ("services/libs/stores", 9, "a backup holds a few counters, in place of every space"),
-    ("gateway/concord_gateway", 315, "whole spaces drawn, dashed lines, stale bases, fewer calls"),
+    ("gateway/concord_gateway", 318, "whole spaces drawn, dashed lines, stale bases, fewer calls"),
     ("tests", 440, "the page's bench, what changes while it is open, and at an address"),
     ("tools", 3, "these three lines more"),
     ("services/graph", 560, "who speaks first hides nothing; claims fit later; notes' owners"),
@@ -272,11 +272,11 @@ RISES: list[tuple[str, int, str]] = [
     ("tools", 25, "these lines of issues 33 and 34"),
     ("services/search", 14, "each lower writer keeps places on the page, too (issue 34)"),
     ("tests", 105, "places of each writer, of corrections, and what they cost honest spaces"),
-    ("services/libs/chassis", 36, "cursors of partitions, of which work ends in any order"),
-    ("services/search", 370, "workers of spaces, and stores that were put back compared"),
-    ("services/governance", 240, "partitions' cursors in both ledgers, and their spaces compared"),
+    ("services/libs/chassis", 41, "cursors of partitions, of which work ends in any order"),
+    ("services/search", 434, "workers of spaces, stores put back compared, small spaces small"),
+    ("services/governance", 314, "partitions' cursors in both ledgers, changes of many at once"),
     ("services/dissonance", 150, "how far it heard is kept: each start looked at every space"),
-    ("tests", 600, "followers of partitions: replays, older stores, idle spaces, 50,000 of them"),
+    ("tests", 1010, "followers of partitions, older stores, idle spaces; a system of many"),
     *(
         (room, more, "branches that were joined, each short of a few")
         for room, more in (

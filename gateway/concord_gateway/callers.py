@@ -47,8 +47,9 @@ class Refusal(Enum):
     EXPIRED = "expired"
 
 
-Ask: TypeAlias = Callable[[str], Awaitable[ApiKey | Refusal]]
-"""Asks governance about a key's digest. Raises `GovernanceSilent`."""
+Ask: TypeAlias = Callable[[str, bool], Awaitable[ApiKey | Refusal]]
+"""Asks governance about a key's digest, and says whether an earlier answer could serve. Raises
+`GovernanceSilent`."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class Callers:
     async def _asked(self, digest: str) -> _Answer | None:
         asked_at = self._now()
         try:
-            answer = _Answer(await self._ask(digest), asked_at)
+            answer = _Answer(await self._ask(digest, digest in self._known), asked_at)
         except GovernanceSilent:
             self._silent_at = self._now()
             return None

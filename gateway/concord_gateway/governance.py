@@ -20,7 +20,10 @@ CREATE_SESSION = _ACCESS.methods_by_name["CreateSession"]
 PRINCIPAL = "gateway"
 PERMISSION = "callers:resolve"
 ANSWERS_WITHIN = 2.0
-"""Seconds after which governance counts as silent."""
+"""Seconds after which governance counts as silent about a key that is known."""
+FIRST_WITHIN = 10.0
+"""Seconds after which it does about one of which no answer is cached, which has nothing to go by:
+while hundreds of clients begin at once, that one waits rather than fails."""
 WRITES_WITHIN = 10.0
 """Seconds in which it makes or ends a session: its store may be busy."""
 
@@ -58,12 +61,15 @@ class Governance:
         request = access_pb2.EndSessionRequest(session_digest=digest)
         await self._access.EndSession(request, **_terms(self._own()))
 
-    async def ask(self, digest: str) -> ApiKey | Refusal:
-        """The key with this digest, or why it is not let in. Raises `GovernanceSilent`."""
+    async def ask(self, digest: str, is_known: bool) -> ApiKey | Refusal:
+        """The key with this digest, or why it is not let in. Raises `GovernanceSilent`.
+
+        `is_known`: whether an earlier answer can serve in place of this one.
+        """
         try:
             found = await self._access.GetCaller(
                 access_pb2.GetCallerRequest(key_digest=digest),
-                **_terms(self._own(), ANSWERS_WITHIN),
+                **_terms(self._own(), ANSWERS_WITHIN if is_known else FIRST_WITHIN),
             )
         except grpc.aio.AioRpcError as error:
             self._logger.warning("keys unchecked", code=error.code().name, details=error.details())

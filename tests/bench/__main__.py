@@ -45,6 +45,7 @@ from tests.bench import (
     scripts,
     searching,
     settling,
+    spaces,
     suggesting,
     time_phrases,
     value_check,
@@ -78,6 +79,7 @@ BENCHES: Mapping[str, Bench] = {
     "facts": facts_read.bench,
     "rows": rows.bench,
     "settling": settling.bench,
+    "spaces": spaces.bench,
     "search": searching.bench,
     "value-check": value_check.bench,
     "scripts": scripts.bench,
@@ -122,7 +124,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     parser.add_argument(
         "--large",
         action="store_true",
-        help="search: 1,000,000 memories too; graph: 1,000,000 edges on Neo4j too",
+        help="search: 1,000,000 memories too; graph: 1,000,000 edges on Neo4j too; spaces: 50,000",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there too")
     asked = parser.parse_args(arguments)

@@ -6,9 +6,10 @@ import json
 import shutil
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from access_world import OPERATING, AccessClient
@@ -24,10 +25,14 @@ from concord_dissonance.clients.graph.feed_client import FeedClient
 from concord_dissonance.clients.service_calls import feed_token
 from concord_dissonance.ports.feed import Position
 from concord_embedded import Running
+from concord_governance.adapters.sqlite.ledger import SqliteLedger
 from concord_governance.adapters.sqlite.writes import SqliteLedgerWrites
 from concord_governance.domain.access import MOST_SPACES
+from concord_governance.ports.graph import FeedMessage
 from concord_governance.usecases import graph_feed
 from concord_governance.usecases import spaces as making
+from concord_governance.usecases.graph_feed import GraphFollower
+from concord_graph.ports import PARTITIONS
 from concord_graph.servicer.calls import Context
 from concord_graph.servicer.feed import FeedServicer
 from concord_testing.command_line import CommandLine
@@ -139,6 +144,47 @@ async def test_the_log_has_each_change_once_over_restarts(tmp_path: Path) -> Non
         assert not live.app.rolled_back
 
     assert (first, second, again) == ([3] * 7, [3] * 3, [3] * 7), "a genesis has three entries"
+
+
+async def test_what_was_missed_of_many_spaces_is_appended_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S10 A1 W7 A ledger that hears of many spaces for the first time makes a transaction for a
+    hundred of them, not for each; and if one of them fails by a bug, the others are appended."""
+    names = [f"s{number}" for number in range(1_000)]
+    spaces = [each for each in names if partition_of(each, PARTITIONS) == 0]
+    bad, clock, keys = spaces[3], Clock(), Keys()
+    async with world(tmp_path, clock=clock, keys=keys, spaces=spaces) as live:
+        for space in spaces:
+            await live.party(space).enrol()
+    for part in ("ledger.db", "ledger.db-wal", "ledger.db-shm"):
+        (tmp_path / part).unlink(missing_ok=True)
+    together: list[int] = []
+    write_each, entries = SqliteLedger.write_each, GraphFollower._entries
+
+    async def counted(self: SqliteLedger, works: Mapping[str, Any]) -> Mapping[str, Any]:
+        together.append(len(works))
+        return await write_each(self, works)
+
+    async def broken(self: GraphFollower, tx: Any, message: FeedMessage, start: int) -> Any:
+        if message.space == bad:
+            raise ArithmeticError
+        return await entries(self, tx, message, start)
+
+    monkeypatch.setattr(SqliteLedger, "write_each", counted)
+    monkeypatch.setattr(graph_feed, "MOST_TOGETHER", 5)
+    with monkeypatch.context() as patched:
+        patched.setattr(GraphFollower, "_entries", broken)
+        async with world(tmp_path, clock=clock, keys=keys, spaces=[]) as live:
+            others = [space for space in spaces if space != bad]
+            for space in others:
+                await eventually(live.party(space).entries)
+    async with world(tmp_path, clock=clock, keys=keys, spaces=[]) as live:
+        await eventually(live.party(bad).entries)
+        logs = [len(await live.party(space).entries()) for space in spaces]
+
+    assert max(together) > 1
+    assert logs == [3] * len(spaces)
 
 
 async def test_a_follower_killed_before_its_cursor_moved_logs_nothing_twice(

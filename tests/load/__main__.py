@@ -11,7 +11,7 @@ from pathlib import Path
 import uvloop
 
 from tests.load.mix import KINDS, Client
-from tests.load.system import Space, Up, made, up, watched
+from tests.load.system import Space, Up, counts_at_random, made, up, watched
 from tests.load.traffic import Measured, play, poisson
 
 FLOODS_AT_ONCE = 48
@@ -22,7 +22,7 @@ async def run(asked: argparse.Namespace, system: Up) -> list[Measured]:
     """Fills a system and plays the load; returns what was measured, with a flood beside it last."""
     draw = random.Random(asked.seed)
     began = time.perf_counter()
-    spaces = await made(system, asked.spaces, max(asked.memories, asked.spaces), draw)
+    spaces = await made(system, counts_at_random(asked.spaces, asked.memories, draw), draw)
     system.look()
     took = time.perf_counter() - began
     print(f"filled in {took:.0f} s: {system.threads} threads, {system.descriptors} descriptors")
@@ -43,9 +43,12 @@ async def _measured(
         for client in clients
         for arrival in poisson(asked.rate / asked.clients, asked.seconds, draw, client.pick)
     ]
+    before = system.seconds()
     try:
         async with watched(system):
-            return await play(arrivals)
+            found = await play(arrivals)
+            found.processor = system.seconds() - before
+            return found
     finally:
         await asyncio.gather(*(client.close() for client in clients))
 
@@ -74,10 +77,12 @@ class _flooding:  # noqa: N801 - reads as a verb where it is used
 
 def report(name: str, found: Measured) -> list[str]:
     """The lines that say what one play gave."""
+    each = found.processor / max(found.answered, 1) * 1000
     lines = [
         f"{name}: {found.offered} calls in {found.lasted:.1f} s, answered {found.answered} "
-        f"({found.answered / found.lasted:.0f} a second), refused {dict(found.refused)}, "
-        f"failed {dict(found.failed)}, stalls {found.stalls}, longest gap {found.longest_gap:.2f} s"
+        f"({found.answered / found.lasted:.0f} a second, each {each:.1f} ms of a processor), "
+        f"refused {dict(found.refused)}, failed {dict(found.failed)}, stalls {found.stalls}, "
+        f"longest gap {found.longest_gap:.2f} s"
     ]
     for kind in KINDS:
         if kind in found.latencies:

@@ -15,7 +15,7 @@ from concord.type.v1 import type_pb2
 from concord_client.refusal import from_rpc_error
 
 from tests.bench import sentences
-from tests.load.system import Space
+from tests.load.system import Space, bearer
 from tests.load.traffic import Call
 
 Q = TypeVar("Q")
@@ -76,9 +76,8 @@ def _asked(
     method: "grpc.aio.UnaryUnaryMultiCallable[Q, R]", request: Q, space: Space
 ) -> Callable[[], Awaitable[R]]:
     async def ask() -> R:
-        bearer = (("authorization", f"Bearer {space.key}"),)
         try:
-            return await method(request, metadata=bearer, timeout=TIMEOUT)
+            return await method(request, metadata=bearer(space.key), timeout=TIMEOUT)
         except grpc.aio.AioRpcError as error:
             raise from_rpc_error(error) from error
 

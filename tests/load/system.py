@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import random
 import subprocess
 import sys
@@ -11,10 +12,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+import grpc
 from concord.governance.v1 import access_pb2
+from concord.governance.v1.access_pb2_grpc import AccessServiceStub
+from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
 from concord.type.v1 import type_pb2
-from concord_client import AsyncClient, credentials
-from concord_client.credentials import Target
+from concord_client import credentials
 from concord_testing.up_process import clean_environ
 
 from tests.bench import sentences
@@ -35,6 +38,11 @@ class Up:
     most_megabytes: float = 0.0
     threads: int = 0
     descriptors: int = 0
+
+    def seconds(self) -> float:
+        """The processor time that it has taken so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def look(self) -> None:
         """Notes what the process takes now."""
@@ -86,43 +94,56 @@ class Space:
     ids: Sequence[str] = field(default_factory=tuple)
 
 
-async def made(system: Up, spaces: int, memories: int, draw: random.Random) -> list[Space]:
-    """Makes spaces with keys, and memories among them: each space one, the rest at random."""
-    operator_key = credentials.read(system.data / credentials.FILE_NAME).keys[
-        credentials.SYSTEM_SPACE
-    ]
+def counts_at_random(spaces: int, memories: int, draw: random.Random) -> list[int]:
+    """How many memories each space gets: one, and the rest at random."""
     counts = [1] * spaces
     for _ in range(memories - spaces):
         counts[draw.randrange(spaces)] += 1
+    return counts
+
+
+async def made(system: Up, counts: Sequence[int], draw: random.Random) -> list[Space]:
+    """Makes spaces with keys, and so many memories in each, over one connection."""
+    operator_key = credentials.read(system.data / credentials.FILE_NAME).keys[
+        credentials.SYSTEM_SPACE
+    ]
     texts = sentences.endless(seed=draw.randrange(1 << 30))
     gate = asyncio.Semaphore(MAKING_AT_ONCE)
-    async with AsyncClient(Target(system.url, operator_key)) as operator:
+    async with grpc.aio.insecure_channel(system.url) as channel:
+        access, memory = AccessServiceStub(channel), MemoryServiceStub(channel)
 
         async def one(number: int) -> Space:
             name = f"load-{number:06}"
             async with gate:
-                await operator.access.CreateSpace(access_pb2.CreateSpaceRequest(space=name))
-                made_key = await operator.access.CreateKey(
-                    access_pb2.CreateKeyRequest(
-                        space=name,
-                        principal="agent",
-                        kind=type_pb2.PRINCIPAL_KIND_AGENT,
-                        scopes=SCOPES,
-                    )
+                asked = access_pb2.CreateSpaceRequest(request_id=name, space=name)
+                await access.CreateSpace(asked, metadata=bearer(operator_key), timeout=PATIENCE)
+                key = access_pb2.CreateKeyRequest(
+                    request_id=f"{name}-key",
+                    space=name,
+                    principal="agent",
+                    kind=type_pb2.PRINCIPAL_KIND_AGENT,
+                    scopes=SCOPES,
                 )
+                keyed = await access.CreateKey(key, metadata=bearer(operator_key), timeout=PATIENCE)
                 ids = tuple(f"m{index}" for index in range(counts[number]))
                 batch = [
                     type_pb2.Memory(id=each, content=text)
                     for each, text in zip(ids, islice(texts, len(ids)), strict=True)
                 ]
-                async with AsyncClient(Target(system.url, made_key.secret)) as client:
-                    for start in range(0, len(batch), 1_000):
-                        some = batch[start : start + 1_000]
-                        call = client.memory.BatchAddMemories(
-                            requests(f"fill-{start}", some), timeout=PATIENCE
-                        )
-                        if (reply := await call).errors:
-                            raise RuntimeError(f"refused: {reply.errors[0].message}")
-            return Space(made_key.secret, ids)
+                for start in range(0, len(batch), 1_000):
+                    some = batch[start : start + 1_000]
+                    call = memory.BatchAddMemories(
+                        requests(f"fill-{start}", some),
+                        metadata=bearer(keyed.secret),
+                        timeout=PATIENCE,
+                    )
+                    if (reply := await call).errors:
+                        raise RuntimeError(f"refused: {reply.errors[0].message}")
+            return Space(keyed.secret, ids)
 
-        return await asyncio.gather(*(one(number) for number in range(spaces)))
+        return await asyncio.gather(*(one(number) for number in range(len(counts))))
+
+
+def bearer(key: str) -> tuple[tuple[str, str]]:
+    """The metadata of a call with a key."""
+    return (("authorization", f"Bearer {key}"),)

@@ -38,6 +38,8 @@ class Measured:
     longest_gap: float = 0.0
     """The most seconds without a reply while calls were under way."""
     stalls: int = 0
+    processor: float = 0.0
+    """Seconds of processors that the system took meanwhile."""
 
     @property
     def answered(self) -> int:

@@ -14,7 +14,7 @@ from concord_attestation.bounds import (
 from concord_attestation.instants import format_time
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.ports.graph import GraphEvent
-from concord_governance.usecases.graph_feed import entry_of
+from concord_governance.usecases.graph_entries import entry_of
 from concord_governance.usecases.imports import REFUSED
 from ledger_world import NOW
 

@@ -12,6 +12,7 @@ import qdrant_edge as qdrant
 from concord_search.adapters.edge.shard import EdgeShard
 from concord_search.adapters.qdrant import payload
 from concord_search.adapters.qdrant.filters import Filter
+from concord_search.adapters.qdrant.frequencies import DocumentFrequencies
 from concord_search.adapters.qdrant.partition import Partition
 from concord_search.adapters.qdrant.shard import DENSE, Nearest
 from concord_search.adapters.qdrant.tenant import Tenant, number_of, word_of
@@ -185,6 +186,75 @@ async def test_the_cache_is_bounded_and_what_left_it_answers_the_same(
         assert [space.part.name for space in columns.loaded()] == [f"space-{number}"]
     kept = list(tmp_path.glob("*/columns/*"))  # noqa: ASYNC240 - a handful of files
     assert 0 < len(kept) < 6, "of small spaces there is none"
+
+
+async def test_a_small_space_takes_what_it_holds(tmp_path: Path, open_lab: OpenLab) -> None:
+    """S10 a space of one memory takes a few kilobytes of the cache, whose sum stays right."""
+    lab = await open_lab(tmp_path)
+    for number in range(40):
+        await lab.index.begin(f"space-{number}", "epoch-1")
+        await lab.write(plain_state("m", 1, "a red fox by the river"), space=f"space-{number}")
+    columns = lab.edge._parts.columns
+    for number in range(0, 40, 2):
+        await lab.index.remove(f"space-{number}")
+
+    sizes = [space.nbytes for space in columns.loaded()]
+    assert len(sizes) == 20 + 1  # and the lab's own
+    assert max(sizes) < 8_000
+    assert columns._size == sum(columns._sizes.values())
+
+
+async def test_an_open_index_does_not_hold_its_files_in_memory(
+    tmp_path: Path, open_lab: OpenLab
+) -> None:
+    """S10 W7 the engine reads its files through when it opens them, 50 MB of each empty shard; what
+    is released of them answers as before."""
+    lab = await open_lab(tmp_path, partitions=4)
+    for number in range(12):
+        await write(lab, number)
+    before = [await asked(lab, number) for number in range(12)]
+    await lab.index.close()
+
+    lab = await open_lab(tmp_path, partitions=4)
+    assert resident(tmp_path) < 12_000_000
+    for number in range(12):
+        for one, other in zip(await asked(lab, number), before[number], strict=True):
+            assert np.allclose(one, other, equal_nan=True)
+
+
+def resident(folder: Path) -> int:
+    """The bytes in memory of files below a folder that this process maps."""
+    found, counts = 0, False
+    for line in Path("/proc/self/smaps").read_text("utf-8").splitlines():
+        if "-" in line.split(" ", 1)[0]:
+            counts = str(folder.resolve()) in line
+        elif counts and line.startswith("Rss:"):
+            found += int(line.split()[1]) * 1024
+    return found
+
+
+def test_few_terms_are_counted_as_many_are() -> None:
+    """S10 S1 what a small space's list says of a term is what a large one's table says."""
+    draw = np.random.default_rng(3)
+    texts = [draw.choice(1_000, size=20, replace=False) + 1 for _ in range(400)]
+    counted = DocumentFrequencies(np.zeros(0, dtype=np.int64))
+    grown: list[int] = []
+    for text in texts:
+        grown += text.tolist()
+        if counted.is_full:
+            counted = DocumentFrequencies(np.array(grown))
+        else:
+            counted.add(text)
+        terms = np.array([[1, 7, 500], [999, 1_000, 2_000]])
+        expected = [[sum(each == one for one in grown) for each in row] for row in terms.tolist()]
+        assert counted.counts(terms).tolist() == expected
+        if len(grown) == 1_000:
+            assert counted.nbytes < 20_000
+    few = DocumentFrequencies(np.concatenate(texts[:3]))
+    few.subtract(texts[1])
+    assert few.counts(texts[1]).tolist() == [
+        int(each in texts[0]) + int(each in texts[2]) for each in texts[1]
+    ]
 
 
 async def test_a_space_in_use_stays_in_memory(tmp_path: Path, open_lab: OpenLab) -> None:

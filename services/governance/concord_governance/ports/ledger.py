@@ -223,6 +223,13 @@ class Ledger(Protocol):
         """Run work in a transaction; an exception undoes all of it."""
         ...
 
+    async def write_each(
+        self, works: Mapping[str, Callable[[LedgerWrites], Awaitable[T]]]
+    ) -> Mapping[str, T]:
+        """Run each space's work, in as few transactions as the store can: of an exception it is
+        not known which ones are kept. Return the results by space."""
+        ...
+
     async def spaces(self) -> Sequence[str]:
         """Return every space that has a ledger."""
         ...

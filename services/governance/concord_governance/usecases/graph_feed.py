@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
-from concord_attestation.instants import format_time
 from concord_chassis.channel.cursors import START
 from concord_chassis.channel.cursors import Cursor as PartitionCursor
 from concord_chassis.channel.partitions import partition_of
@@ -20,28 +20,26 @@ from concord_chassis.observe.log import Logger
 from concord_chassis.server.background import Background, Work
 
 from concord_governance.domain.access import MOST_SPACES, SYSTEM_SPACE
-from concord_governance.domain.entries import Action, Actor, Entry
+from concord_governance.domain.entries import Entry
 from concord_governance.domain.errors import (
     GovernanceError,
     GraphRefused,
     GraphRolledBack,
     GraphUnavailable,
 )
-from concord_governance.domain.proposals import Json
-from concord_governance.ports.graph import FeedMessage, Graph, GraphEvent, Partitions
+from concord_governance.ports.graph import FeedMessage, Graph, Partitions
 from concord_governance.ports.ledger import Cursor, Ledger, LedgerWrites
-from concord_governance.usecases.imports import REFUSED, Imports
+from concord_governance.usecases.graph_entries import entry_of
+from concord_governance.usecases.imports import Imports
 from concord_governance.usecases.notice import Notice
 from concord_governance.usecases.revocations import apply_revocation
 
-DELETED = 3
-ERASED = 8
-SELECTION_ERASED = 13
 FOLLOW = "follow graph"
 """The name of the task that does it."""
-_ENROL = "EnrolPrincipals"
 _RETRY_SECONDS = 0.5
 _REACH_SECONDS = 5.0
+MOST_TOGETHER = 100
+"""Spaces whose changes are appended in one transaction: other writers of the ledger wait for it."""
 _COMPARE_SECONDS = 5.0
 """Seconds between two questions to graph whether it has what was heard last."""
 
@@ -154,18 +152,55 @@ class GraphFollower:
 
     async def _hear(self, start: Mapping[int, PartitionCursor]) -> None:
         clock, again_at = asyncio.get_running_loop().time, float("inf")
+        page: list[FeedMessage] = []
         async with contextlib.aclosing(self._graph.watch(start)) as watched:
             async for message in watched:
-                if message.space and message.space not in self.rolled_back | self._failing:
-                    apply = partial(self.apply, message)
-                    if rest := await self._tried(message.space, apply):
-                        self._failing.add(message.space)
+                if message.space and not message.through:  # of many spaces: the rest comes at once
+                    page.append(message)
+                    continue
+                for each in (*await self._apply_together(page), message):
+                    if not each.space or each.space in self.rolled_back | self._failing:
+                        continue
+                    if rest := await self._tried(each.space, partial(self.apply, each)):
+                        self._failing.add(each.space)
                         again_at = min(again_at, clock() + rest)
+                page = []
                 if message.through:
                     self._newest[message.partition] = message.through
                 if clock() >= again_at:
                     return
         raise GraphUnavailable("the feed ended")
+
+    async def _apply_together(self, page: Sequence[FeedMessage]) -> Sequence[FeedMessage]:
+        """Apply messages of many spaces in one transaction; return those that come one by one.
+
+        At a first start thousands of spaces have a change each. One that is refused, that erases,
+        or that is of an import, is applied alone; so is each if one of them fails.
+        """
+        left_out = self.rolled_back | self._failing | self._importing
+        times = Counter(each.space for each in page)
+        plain = [each for each in page if _is_plain(each) and times[each.space] == 1]
+        plain = [each for each in plain if each.space not in left_out]
+        applied: set[str] = set()
+        for start in range(0, len(plain), MOST_TOGETHER):
+            some = plain[start : start + MOST_TOGETHER]
+            steps = {
+                each.space: partial(self._append_message, message=each, through=None)
+                for each in some
+            }
+            try:
+                found = await self._ledger.write_each(steps)
+            except GovernanceError:
+                raise
+            except Exception as bug:  # noqa: BLE001 - of ours, in one: alone each says in which
+                self._log.warning("spaces are followed one by one", error=type(bug).__name__)
+                continue
+            for space, follows in found.items():
+                if not follows:
+                    self.mark_rolled_back(space)
+            applied.update(found)
+            self._cursor_moved.give()
+        return [each for each in page if each.space not in applied]
 
     async def _compare(self, epoch: str) -> None:
         """Compare what was heard last with graph now and then, until they differ.
@@ -260,29 +295,7 @@ class GraphFollower:
             return
         through = message.through if self._is_whole(message.partition, message.space) else None
         erased = [*self._imports.erased(message.space), *message.erased]
-        cursor_after = Cursor(message.epoch, message.seq, message.change_digest)
-
-        async def move(tx: LedgerWrites) -> None:
-            if through is not None:
-                await tx.move_partition(message.partition, through)
-
-        async def work(tx: LedgerWrites) -> bool:
-            cursor = await tx.feed_cursor()
-            start = cursor.seq if cursor.epoch == message.epoch else 0
-            if message.seq <= start:
-                await move(tx)
-                return True
-            if not _follows(message, cursor):
-                return False
-            fresh = await self._entries(tx, message, start)
-            if fresh:
-                await tx.append(fresh)
-            for item_id, is_memory in erased:
-                await tx.forget_words(item_id, confirm=is_memory)
-            await tx.move_cursor(cursor_after)
-            await move(tx)
-            return True
-
+        work = partial(self._append_message, message=message, through=through, erased=erased)
         if not await self._ledger.write(message.space, work):
             self.mark_rolled_back(message.space)
             return
@@ -291,6 +304,30 @@ class GraphFollower:
         self._cursor_moved.give()
         if erased:
             await self._confirm(message.space)
+
+    async def _append_message(
+        self,
+        tx: LedgerWrites,
+        *,
+        message: FeedMessage,
+        through: PartitionCursor | None,
+        erased: Sequence[tuple[str, bool]] = (),
+    ) -> bool:
+        """Append a message's entries, and move the cursors; return False if it does not follow."""
+        cursor = await tx.feed_cursor()
+        start = cursor.seq if cursor.epoch == message.epoch else 0
+        if message.seq > start:
+            if not _follows(message, cursor):
+                return False
+            fresh = await self._entries(tx, message, start)
+            if fresh:
+                await tx.append(fresh)
+            for item_id, is_memory in erased:
+                await tx.forget_words(item_id, confirm=is_memory)
+            await tx.move_cursor(Cursor(message.epoch, message.seq, message.change_digest))
+        if through is not None:
+            await tx.move_partition(message.partition, through)
+        return True
 
     async def _entries(self, tx: LedgerWrites, message: FeedMessage, start: int) -> list[Entry]:
         """Return the entries of events after change `start`.
@@ -331,6 +368,12 @@ def _is_behind(lacking: Collection[str], space: str) -> bool:
     return space in lacking
 
 
+def _is_plain(message: FeedMessage) -> bool:
+    """Return whether a message has nothing beside entries: no erasure, and nothing imported."""
+    imported = any(event.imported or event.restore_grant for event in message.events)
+    return not (message.importing or message.erased or imported)
+
+
 def _follows(message: FeedMessage, cursor: Cursor) -> bool:
     """Return whether a message continues at the ledger's cursor.
 
@@ -339,50 +382,3 @@ def _follows(message: FeedMessage, cursor: Cursor) -> bool:
     overlaps = message.epoch == cursor.epoch and message.first <= cursor.seq
     continues = message.previous_change_digest == cursor.change_digest
     return not cursor.change_digest or overlaps or continues
-
-
-def entry_of(event: GraphEvent) -> Entry:
-    """Return the log's entry for an allowed or refused write to a constitutive item, or for an
-    erasure by selection."""
-    blocked = event.change_type == REFUSED
-    removed = event.change_type in (DELETED, ERASED)
-    deletes = removed or event.method.startswith(("Delete", "Forget", "Erase"))
-    if blocked:
-        action = Action.DELETE_ATTEMPT if deletes else Action.WRITE_ATTEMPT
-    elif event.change_type == SELECTION_ERASED:
-        action = Action.SELECTION_ERASED
-    elif event.method == _ENROL:
-        action = Action.GENESIS
-    else:
-        action = Action.DELETE_SUCCESS if deletes else Action.WRITE_SUCCESS
-    evidence: dict[str, Json] = {
-        "graph_seq": event.seq,
-        "record_time": format_time(event.record_time),
-        "revision": event.revision,
-        "method": event.method,
-        "request_id": event.request_id,
-        "digest": event.digest,
-        "before_digest": event.before_digest,
-    }
-    if event.constitutive:
-        evidence["ends"] = dict(event.ends)
-    return Entry(
-        action=action,
-        actor=_actor(event.actor, blocked=blocked),
-        principal=event.principal,
-        item_id=event.item_id,
-        item_kind=event.item_kind,
-        blocked=blocked,
-        reason=event.reason,
-        properties=evidence,
-    )
-
-
-def _actor(kind: str, *, blocked: bool) -> Actor:
-    """Return an event's actor.
-
-    An event from before the feed named actors gets AGENT if it was refused, else SYSTEM.
-    """
-    if kind in Actor.__members__:
-        return Actor[kind]
-    return Actor.AGENT if blocked else Actor.SYSTEM

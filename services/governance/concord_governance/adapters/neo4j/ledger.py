@@ -76,6 +76,12 @@ class Neo4jLedger:
         with _translated():
             return await self._server.write_space(space, attempt)
 
+    async def write_each(
+        self, works: Mapping[str, Callable[[LedgerWrites], Awaitable[T]]]
+    ) -> Mapping[str, T]:
+        """One after the other: a transaction that held many spaces would stop their writers."""
+        return {space: await self.write(space, work) for space, work in works.items()}
+
     async def spaces(self) -> Sequence[str]:
         return sorted(await self._column(statements.SPACES))
 

@@ -56,9 +56,17 @@ class SqliteLedger:
             return await self._file.read(run)
 
     async def write(self, space: str, work: Callable[[LedgerWrites], Awaitable[T]]) -> T:
-        def run(db: sqlite3.Connection) -> T:
-            tx = SqliteLedgerWrites(db, space, self._clock)
-            return drive(cast("Coroutine[Any, Any, T]", work(tx)))
+        return (await self.write_each({space: work}))[space]
+
+    async def write_each(
+        self, works: Mapping[str, Callable[[LedgerWrites], Awaitable[T]]]
+    ) -> Mapping[str, T]:
+        def run(db: sqlite3.Connection) -> Mapping[str, T]:
+            views = {space: SqliteLedgerWrites(db, space, self._clock) for space in works}
+            return {
+                space: drive(cast("Coroutine[Any, Any, T]", work(views[space])))
+                for space, work in works.items()
+            }
 
         with _translated():
             return await self._file.write(run)

@@ -1,6 +1,8 @@
 """How far a service has followed each partition of graph's feed, while it works on many spaces."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 
@@ -22,7 +24,8 @@ class PartitionCursors:
         """`kept`: up to which changes all work was done."""
         self._heard = dict(kept)
         self._newest = dict(kept)
-        self._open: dict[int, dict[str, Cursor]] = {}
+        # those that were opened first, at the lowest changes, come first
+        self._open: dict[int, OrderedDict[str, Cursor]] = {}
 
     @property
     def newest(self) -> Mapping[int, Cursor]:
@@ -44,7 +47,7 @@ class PartitionCursors:
         """Notes a message of the feed: work on `space`, if it names one, is open from now on."""
         if space:
             before = self._heard.get(partition, START)
-            self._open.setdefault(partition, {}).setdefault(space, before)
+            self._open.setdefault(partition, OrderedDict()).setdefault(space, before)
         if through is not None:
             self._heard[partition] = through
             if through.number > self._newest.get(partition, START).number:
@@ -52,16 +55,20 @@ class PartitionCursors:
 
     def open(self, partition: int, space: str) -> None:
         """Notes a space of which anything may be missing: its partition stays at the beginning."""
-        self._open.setdefault(partition, {})[space] = START
+        spaces = self._open.setdefault(partition, OrderedDict())
+        spaces[space] = START
+        spaces.move_to_end(space, last=False)
 
     def done(self, is_open: Callable[[str], bool]) -> Mapping[int, Cursor]:
         """The last change of each partition up to which all work is done.
 
-        `is_open`: whether a space still has work.
+        `is_open`: whether a space still has work. It is asked of a partition's spaces in the order
+        in which they were opened, and of no more once one is: of many thousands, seldom of many.
         """
-        for partition, spaces in self._open.items():
-            self._open[partition] = {s: before for s, before in spaces.items() if is_open(s)}
+        for spaces in self._open.values():
+            while spaces and not is_open(next(iter(spaces))):
+                spaces.popitem(last=False)
         return {
-            partition: min([heard, *self._open.get(partition, {}).values()])
+            partition: min([heard, *islice(self._open.get(partition, {}).values(), 1)])
             for partition, heard in self._heard.items()
         }

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import qdrant_edge as qdrant
 
+from concord_search.adapters.edge import mapped_files
 from concord_search.adapters.qdrant import formula, payload
 from concord_search.adapters.qdrant.filters import (
     Condition,
@@ -153,6 +154,7 @@ class EdgeShard(Shard):
 
     def flush(self) -> None:
         self._engine.flush()
+        mapped_files.release(self.path)
 
     def close(self) -> None:
         self._engine.close()
@@ -262,7 +264,9 @@ def create(path: Path, dimension: int) -> EdgeShard:
 def load(path: Path) -> EdgeShard:
     """Opens a shard. Raises `IndexLocked` or `IndexCorrupt`."""
     try:
-        return EdgeShard(qdrant.EdgeShard.load(str(path)), path)
+        engine = qdrant.EdgeShard.load(str(path))
+        mapped_files.release(path)
+        return EdgeShard(engine, path)
     except Exception as error:  # the engine raises nothing narrower
         if "WouldBlock" in str(error):
             raise IndexLocked(f"{path} is in use by another process; stop that process.") from error

@@ -3,6 +3,7 @@
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from threading import Lock
 from typing import Generic
 
@@ -24,6 +25,7 @@ class ColumnsCache(Generic[S]):
         self._most = most_bytes
         self._loaded: OrderedDict[int, SpaceIndex[S]] = OrderedDict()
         self._sizes: dict[int, int] = {}
+        self._size = 0
         self._held: Counter[int] = Counter()
         self._lock = Lock()
         # While a space is loaded or dropped, others can be: those of other stripes.
@@ -42,7 +44,7 @@ class ColumnsCache(Generic[S]):
                 if not self._held[part.number]:
                     del self._held[part.number]
                 if (space := self._loaded.get(part.number)) is not None:
-                    self._sizes[part.number] = space.nbytes
+                    self._note(part.number, space.nbytes)
 
     def __getitem__(self, part: Part[S]) -> SpaceIndex[S]:
         """The space, loaded if it has to be. Blocking."""
@@ -72,7 +74,11 @@ class ColumnsCache(Generic[S]):
     def _put(self, part: Part[S], space: SpaceIndex[S]) -> None:
         with self._lock:
             self._loaded[part.number] = space
-            self._sizes[part.number] = space.nbytes
+            self._note(part.number, space.nbytes)
+
+    def _note(self, number: int, size: int) -> None:
+        self._size += size - self._sizes.get(number, 0)
+        self._sizes[number] = size
 
     def _trim(self) -> None:
         while (number := self._too_many()) is not None:
@@ -81,22 +87,22 @@ class ColumnsCache(Generic[S]):
                     if self._held[number] or number not in self._loaded:
                         continue
                     space = self._loaded.pop(number)
-                    del self._sizes[number]
+                    self._size -= self._sizes.pop(number)
                 space.store()  # under the stripe's lock: who loads it next waits for its file
 
     def _too_many(self) -> int | None:
         """The space to drop next; None while the others fit, or are in use."""
         with self._lock:
-            if sum(self._sizes.values()) <= self._most:
+            if self._size <= self._most:
                 return None
-            *others, _ = self._loaded
-            return next((number for number in others if not self._held[number]), None)
+            others = islice(self._loaded, len(self._loaded) - 1)
+            return next((number for number in others if number not in self._held), None)
 
     def drop(self, part: Part[S]) -> None:
         """Leaves a space as it is, without its file: it was removed, or is to be read anew."""
         with self._lock:
             self._loaded.pop(part.number, None)
-            self._sizes.pop(part.number, None)
+            self._size -= self._sizes.pop(part.number, 0)
 
     def clear(self) -> None:
         """Leaves all spaces as they are: another process wrote them, or will."""

@@ -24,9 +24,11 @@ _PAYLOAD = (
     *("length", "writer"),
 )
 _KEPT = ("closed", "current", "before", "after")
-_FIRST_ROWS = 16
+_FIRST_ROWS = 2
 _ITEM_BYTES = 200
 """About what an item's name, and its entry among the newest rows, take."""
+_OWN_BYTES = 3_000
+"""About what the objects take that columns are made of."""
 _LISTS = ("concept", "term")
 _SPANS = [f"{name} {part}" for name in _LISTS for part in ("start", "count")]
 _ROW = np.dtype([(name, np.int64) for name in (*_PAYLOAD, *_KEPT, *_SPANS)])
@@ -79,7 +81,8 @@ class Columns:
     def nbytes(self) -> int:
         """About how much memory the columns take."""
         lists = sum(each.nbytes for each in self._lists.values())
-        return self._rows.nbytes + lists + self._documents.nbytes + _ITEM_BYTES * len(self.items)
+        numbers = self._rows.nbytes + lists + self._documents.nbytes
+        return _OWN_BYTES + numbers + _ITEM_BYTES * len(self.items)
 
     def __getitem__(self, name: str) -> Ints:
         """One column, at least as long as there are rows."""

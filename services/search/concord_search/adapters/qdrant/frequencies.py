@@ -6,16 +6,23 @@ from concord_search.domain.candidates import Floats, Ints
 
 _LEAST = 1 << 14
 _TERMS_A_PLACE = 4
+_FEW = 1 << 11
+"""Of so many terms no table is made, but a sorted list: most of many spaces are small."""
 
 
 class DocumentFrequencies:
     """Counts by the last bits of a term, in a table much larger than the vocabulary.
 
-    The few terms with equal last bits are counted together.
+    The few terms with equal last bits are counted together. A small space has no table: its terms
+    are in one sorted list, as often as texts hold them.
     """
 
     def __init__(self, terms: Ints) -> None:
         """`terms`: the terms of all texts, one text after the other; 0 is no term."""
+        self._sorted = np.sort(terms[terms > 0]) if len(terms) < _FEW else None
+        if self._sorted is not None:
+            self._room = _FEW - len(terms)
+            return
         places = max(_LEAST, 1 << (len(terms) // _TERMS_A_PLACE).bit_length())
         self._mask = places - 1
         counts = np.bincount(terms[terms > 0] & self._mask, minlength=places)
@@ -24,8 +31,8 @@ class DocumentFrequencies:
 
     @property
     def nbytes(self) -> int:
-        """The memory of the table."""
-        return self._counts.nbytes
+        """The memory of the table or the list."""
+        return self._counts.nbytes if self._sorted is None else self._sorted.nbytes
 
     @property
     def is_full(self) -> bool:
@@ -34,12 +41,19 @@ class DocumentFrequencies:
 
     def add(self, terms: Ints) -> None:
         """Counts a text, whose terms are distinct."""
-        np.add.at(self._counts, terms & self._mask, 1)
         self._room -= len(terms)
+        if self._sorted is None:
+            np.add.at(self._counts, terms & self._mask, 1)
+        else:
+            self._sorted = np.sort(np.concatenate([self._sorted, terms[terms > 0]]))
 
     def subtract(self, terms: Ints) -> None:
         """Removes a text from the counts."""
-        np.subtract.at(self._counts, terms & self._mask, 1)
+        if self._sorted is None:
+            np.subtract.at(self._counts, terms & self._mask, 1)
+        else:  # the terms of a text are distinct, so each goes once
+            places = np.searchsorted(self._sorted, terms[terms > 0])
+            self._sorted = np.delete(self._sorted, places)
 
     def weights(self, terms: Ints, texts: int) -> Floats:
         """The inverse document frequency of each term among `texts` texts."""
@@ -47,6 +61,9 @@ class DocumentFrequencies:
 
     def counts(self, terms: Ints) -> Ints:
         """How many texts hold each term, or one of equal last bits."""
+        if self._sorted is not None:
+            after = np.searchsorted(self._sorted, terms, side="right")
+            return after - np.searchsorted(self._sorted, terms)
         counted: Ints = self._counts[terms & self._mask].astype(np.int64)
         return counted
 

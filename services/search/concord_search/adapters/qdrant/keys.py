@@ -24,8 +24,14 @@ class SpaceKey:
 
     def __init__(self, secret: bytes) -> None:
         self._hash_key = hmac.digest(secret, b"facets", "sha256")
-        self._cipher = AESSIV(hmac.digest(secret, b"ids", "sha512"))
+        self._id_key = hmac.digest(secret, b"ids", "sha512")
         self._cached = lru_cache(maxsize=1 << 14)(self._number)
+
+    @property
+    def _cipher(self) -> AESSIV:
+        """Made anew for each id, in some microseconds: it takes 4 kilobytes, of which there would
+        be as many as spaces in use."""
+        return AESSIV(self._id_key)
 
     @property
     def cached(self) -> int:

@@ -54,5 +54,5 @@ class Ragged:
 def longer(column: NDArray[Any]) -> NDArray[Any]:
     """The column with room for more: twice a short one's, an eighth more of a long one's, which is
     full when it comes from disk, and whose first write must not take twice its memory."""
-    more = np.zeros(max(len(column) // 8, min(max(len(column), 64), 1024)), column.dtype)
+    more = np.zeros(max(len(column) // 8, min(max(len(column), 8), 1024)), column.dtype)
     return np.concatenate([column, more])
