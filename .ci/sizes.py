@@ -22,16 +22,10 @@ ROOMS = {
     "gateway/mcp_server": 3039,
     "protos/concord": 7904,
     "services/dissonance": 11457,
-    "services/governance": 8850,
-    "services/graph": 24970,
-    "services/libs/attestation": 1828,
-    "services/libs/chassis": 4419,
-    "protos/concord": 7897,
-    "services/dissonance": 11454,
     "services/governance": 8855,
-    "services/graph": 24966,
+    "services/graph": 24970,
     "services/libs/attestation": 1836,
-    "services/libs/chassis": 4416,
+    "services/libs/chassis": 4419,
     "services/libs/concepts": 665,
     "services/libs/models": 856,
     "services/libs/stores": 1254,
@@ -335,11 +329,9 @@ FILES = {
     "services/dissonance/tests": 27,  # a module a noun of dissonance's
     "services/graph/concord_graph/domain": 26,  # a module a noun of graph's domain
     "services/graph/tests": 102,  # a module a noun of graph's
-    "services/search/concord_search/usecases": 29,  # a module a use case
-    "services/search/tests": 36,  # a module a noun of search's
-    "tests/adversary": 26,  # a module a kind of attack
     "services/search/concord_search/usecases": 30,  # a module a use case
     "services/search/tests": 38,  # a module a noun of search's
+    "tests/adversary": 26,  # a module a kind of attack
     "tests/bench/findings/worlds": 34,  # a collection of memories and its gold
     "tests/bench": 68,  # a module a figure that `make bench` prints
     "tests/contract/cases": 46,  # a module a noun of the contracts, and what they are made from
