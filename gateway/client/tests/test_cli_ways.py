@@ -124,7 +124,7 @@ WORDS = {
         "an item is at another version than the one that was signed"
     ),
     "ERROR_REASON_KEY_INVALID retired_key": (
-        "the new key's own proof does not hold: its key was retired before, or its slot is closed "
+        "the change of a key does not hold: its key was retired before, or its slot is closed "
         "since a backup was restored: `concord principal rotate --slot SLOT --key FILE`, with the "
         "newer key's file, opens it"
     ),
@@ -145,7 +145,7 @@ def test_a_refusal_while_a_slot_is_closed_says_what_opens_it() -> None:
     refused = Refused(
         grpc.StatusCode.FAILED_PRECONDITION,
         "ERROR_REASON_KEY_INVALID",
-        "the new key failed the check 'retired_key'",
+        "the change of a key failed the check 'retired_key'",
         metadata={"check": "retired_key"},
     )
 

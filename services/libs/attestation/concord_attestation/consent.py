@@ -2,7 +2,7 @@
 
 ConsentError
 ├── GenesisInvalid   the genesis record does not verify
-├── KeyInvalid       a new key does not prove itself
+├── KeyInvalid       the change of a slot's keys does not verify
 ├── GrantInvalid     the grant does not verify, whatever the consents say
 ├── ConsentInvalid   a required slot's consent is missing or does not verify
 ├── RestoreInvalid   the restore grant does not verify
@@ -91,10 +91,10 @@ class GenesisInvalid(ConsentError):
 
 
 class KeyInvalid(ConsentError):
-    """A new key's proof failed `check`, one of KEY_CHECKS."""
+    """The statement that changes a slot's keys failed `check`, one of KEY_CHECKS."""
 
     reason = "ERROR_REASON_KEY_INVALID"
-    _WHAT = "the new key"
+    _WHAT = "the change of a key"
 
 
 class GrantInvalid(ConsentError):

@@ -7,7 +7,7 @@ _GIVEN = re.compile(r"ERROR_REASON_([A-Z_]+)(?:\W+(.+))?")
 _REASONS = {
     "CONSENT_INVALID": "a consent does not hold",
     "GRANT_INVALID": "the grant made of the consents does not hold",
-    "KEY_INVALID": "the new key's own proof does not hold",
+    "KEY_INVALID": "the change of a key does not hold",
     "ETAG_MISMATCH": "an item was changed after the consents were given",
     "UNDO_CONFLICT": "something was changed since, which an undo would hide or leave hanging",
     "CONSTITUTIVE_EDGE_PROTECTED": "it would touch what both must agree to",
