@@ -19,10 +19,17 @@ from concord_search.usecases.reindex import Reindex
 from concord_search.usecases.scrub import Scrub
 from concord_search.usecases.space_follower import FollowerContext
 from following import MoodyEmbedder, OtherWords
+from pydantic import SecretStr
 from scripted_graph import ScriptedGraph
 from search_lab import QUIET, SPACE, Lab
 
 SECRET = "the secret of the installation"
+
+
+def settings_of(prefix: str, secret: str = SECRET) -> QdrantConfig:
+    """The settings of a replica."""
+    url = os.environ["QDRANT_URL"]
+    return QdrantConfig(url=url, prefix=prefix, index_secret=SecretStr(secret))
 
 
 @dataclass
@@ -64,7 +71,7 @@ class Replica:
         self, root: Path, prefix: str, graph: ScriptedGraph, leases: ScriptedLeases
     ) -> None:
         self.embedder, other = MoodyEmbedder(), OtherWords()
-        settings = QdrantConfig(url=os.environ["QDRANT_URL"], prefix=prefix, index_secret=SECRET)
+        settings = settings_of(prefix)
         models = [self.embedder.model, other.model]
         self.server = ServerIndex(root, models, settings)
         self.index = SharedVersions(self.server)

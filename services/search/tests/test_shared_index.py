@@ -34,7 +34,7 @@ from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import until
 from following import OTHER, follower_of
 from qdrant_client import grpc as wire
-from replicas import SECRET, Replica, ScriptedLeases
+from replicas import SECRET, Replica, ScriptedLeases, settings_of
 from scripted_graph import ScriptedGraph
 from search_lab import SPACE, Lab, plain_state
 
@@ -322,9 +322,7 @@ async def test_the_server_learns_no_name_and_another_secret_reads_nothing(
     request = wire.ScrollPoints(collection_name=name, limit=1000, with_payload=everything)
     reply = await connection.points.Scroll(request)
     await connection.close()
-    settings = QdrantConfig(
-        url=os.environ["QDRANT_URL"], prefix=pair.prefix, index_secret=f"not {SECRET}"
-    )
+    settings = settings_of(pair.prefix, f"not {SECRET}")
     stranger = ServerIndex(tmp_path / "stranger", [WordEmbedder.model], settings)
     stranger.hold(0.0)
 
