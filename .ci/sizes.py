@@ -305,7 +305,7 @@ LINES: dict[str, int] = {
     "services/libs/attestation/tests/test_consent_checks.py": 600,
     "services/dissonance/tests/test_judges_text.py": 450,
     "services/libs/reading/tests/test_reading_contract.py": 450,
-    "services/libs/reading/tests/test_times.py": 471,
+    "services/libs/reading/tests/test_times.py": 475,
     "tests/adversary/attack.py": 800,
     "tests/adversary/test_governance_guards.py": 900,
     "tests/contract/cases/contract_homes.py": 661,
