@@ -260,7 +260,7 @@ RISES: list[tuple[str, int, str]] = [
     ("tools", 14, "these lines of the index, of the bench of governance, and more"),
     ("services/graph", 280, "who speaks first hides nothing; what claims ask for"),
     ("services/search", 15, "a claimed contradiction moves no next step"),
-    ("gateway/client", 5, "what a claim asks for"),
+    ("gateway/client", 15, "what a claim asks for; what hooks say with a caveat"),
     ("gateway/mcp_server", 1, "whose words a result is, in the short form, too"),
     ("tests", 500, "each way to speak first, claims of the forgotten, forged imports"),
     ("tools", 25, "these lines of issues 33 and 34"),
@@ -298,7 +298,7 @@ RISES: list[tuple[str, int, str]] = [
         )
     ),
     ("services/search", 60, "what only replaced memories state is left out; plans are found"),
-    ("tests", 120, "times, packs and short questions as a reviewer found them (issue 33)"),
+    ("tests", 150, "times, packs and short questions as a reviewer found them (issue 33)"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
@@ -312,7 +312,7 @@ LINES: dict[str, int] = {
     "services/libs/attestation/tests/test_consent_checks.py": 600,
     "services/dissonance/tests/test_judges_text.py": 450,
     "services/libs/reading/tests/test_reading_contract.py": 450,
-    "services/libs/reading/tests/test_times.py": 471,
+    "services/libs/reading/tests/test_times.py": 475,
     "tests/adversary/attack.py": 800,
     "tests/adversary/test_governance_guards.py": 900,
     "tests/contract/cases/contract_homes.py": 661,

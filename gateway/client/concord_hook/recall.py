@@ -39,7 +39,7 @@ class Recall:
             return ""
         asked = {"query": event.prompt, "filter": self._allowed(event), "pageSize": _LOOKED_AT}
         reply = self._door.call(_SEARCH, {**asked, "peek": True})
-        results = _sure(items(reply, "results"))
+        results = _with_caveat(reply, _sure(items(reply, "results")))
         places = {_id(each): at for at, each in enumerate(items(reply, "results"), 1)}
         head = f"{_DATA} State what is high; say what is medium with a caveat."
         page, shown = self._page(event, results, head, _of_result)
@@ -131,6 +131,14 @@ def _sure(results: Sequence[Found]) -> list[Found]:
         if found := [each for each in results if each.get("confidence") == band]:
             return found
     return []
+
+
+def _with_caveat(reply: Found, sure: Sequence[Found]) -> list[Found]:
+    """The results, the reply's first one as MEDIUM if it is to be said with a caveat: it may lack
+    the prompt's rarest words, as what is known of a firm does when its owner is asked for."""
+    is_doubted = reply.get("nextAction") == "NEXT_ACTION_CAVEAT"
+    first = items(reply, "results")[:1] if is_doubted else []
+    return [{**each, "confidence": SURE[1]} if each in first else each for each in sure]
 
 
 def _of_result(item: Found) -> tuple[str, str, list[str]]:

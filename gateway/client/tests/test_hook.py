@@ -13,8 +13,12 @@ import pytest
 from concord.governance.v1 import access_pb2
 from concord.graph.v1 import recall_pb2
 from concord_attestation import visible
+from concord_hook.door import Door
+from concord_hook.event import Event
 from concord_hook.page import BEGIN, END, Page, one_line, tokens
+from concord_hook.recall import Recall
 from concord_hook.state import State
+from concord_hook.target import Target
 from concord_testing.command_line import CommandLine, Unique
 from concord_testing.up_process import Spawned
 from hook_runs import Hook, Say, in_space
@@ -47,6 +51,25 @@ def test_a_prompt_gets_the_memory_that_answers_it(there: tuple[Hook, Say]) -> No
     assert not hook.prompt("Write a haiku about autumn.", "s2")
     assert not hook.prompt("", "s3")
     assert not hook.log
+
+
+@pytest.mark.parametrize(("action", "band"), [("STATE", "high"), ("CAVEAT", "medium")])
+def test_what_comes_with_a_caveat_is_not_called_high(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: str, band: str
+) -> None:
+    """S5 S9 A first result that lacks the prompt's rarest words is HIGH, and yet not to be stated:
+    the head says of what is high that it is."""
+
+    memory = {"id": "firm", "content": "Nordlicht AG pays within 60 days."}
+    found = {"memory": memory, "confidence": "CONFIDENCE_BAND_HIGH"}
+    reply = {"results": [found], "nextAction": f"NEXT_ACTION_{action}"}
+    monkeypatch.setattr(Door, "call", lambda *_: reply)
+    door = Door(Target("http://there", "key", ("", "", "")), 0)
+
+    event = Event(b'{"session_id": "s", "prompt": "Who owns Nordlicht AG?"}')
+    text = Recall(door, State(str(tmp_path), "key"), imported=False).prompt(event)
+
+    assert f"[memory:firm] {band}" in text
 
 
 def test_the_fact_that_matches_is_told(there: tuple[Hook, Say]) -> None:

@@ -44,6 +44,10 @@ What changed between March 2023 and now? | 2023-03-01 | 2024-05-16
 Was hat sich zwischen März 2023 und jetzt geändert? | 2023-03-01 | 2024-05-16
 What is due by Friday? | - | 2024-05-18
 Was ist bis Freitag fällig? | - | 2024-05-18
+What is on in the coming week? | 2024-05-20 | 2024-05-27
+What is on in the upcoming month? | 2024-06-01 | 2024-07-01
+Was war heute vor einem Jahr? | 2023-01-01 | 2024-01-01
+Was war heute vor zwei Wochen? | 2024-04-29 | 2024-05-06
 What was planned for July? | 2023-07-01 | 2023-08-01
 What did he write two days ago? | 2024-05-13 | 2024-05-14
 What came in two days ago? | 2024-05-13 | 2024-05-14
