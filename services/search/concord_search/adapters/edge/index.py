@@ -38,7 +38,7 @@ GRAPH_FROM = 20_000
 LOOK_EVERY = 1_000
 """Changes of a partition between two checks of the number of points outside its graph."""
 
-PARTITIONS = 4
+PARTITIONS = 8
 """Each takes 29 MB of disk, 52 MB of mapped files and 2 threads from its first space on. What was
 erased is gone once one is made anew: with many spaces, fewer partitions would make that slow."""
 
