@@ -40,9 +40,10 @@ GRAPH_FROM = 20_000
 LOOK_EVERY = 1_000
 """Changes of a partition between two checks of the number of points outside its graph."""
 
-PARTITIONS = 4
-"""Each takes 29 MB of disk, 52 MB of mapped files and 2 threads from its first space on. What was
-erased is gone once one is made anew: with many spaces, fewer partitions would make that slow."""
+PARTITIONS = 8
+"""Each takes 29 MB of disk and 2 threads from its first space on; of its mapped files only what is
+used stays in memory. What was erased is gone once one is made anew: with many spaces, fewer
+partitions would make that slow."""
 
 REST = 4.0
 """Rest after a build of a graph, as a multiple of its time, to leave processors to an import."""
