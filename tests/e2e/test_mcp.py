@@ -97,7 +97,8 @@ async def test_what_is_only_claimed_is_noted(own_system: Running) -> None:
         found = told(await agent.call_tool("search_memories", {"query": "sluice"}))
 
     assert {"sluice", made["id"]} <= {each["id"] for each in found["results"]}
-    by = f'{made["id"]} ("The sluice is shut.")'
+    said = "The sluice is shut. Supersedes: [[memory:sluice]]"
+    by = f'{made["id"]} ("{said}")'
     assert f"only claims that {by} takes the place of sluice: claim " in found["note"]
 
 
