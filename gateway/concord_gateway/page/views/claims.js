@@ -1,6 +1,7 @@
 /** Claims: changes that somebody asked of what a higher party wrote; settled one by one or together. */
 
 import { mayCall, mayChange, own } from "../access.js";
+import { asked } from "../action.js";
 import { call, change } from "../calls.js";
 import { press, setKeys } from "../keys.js";
 import { announce, badge, copies, empty, html, item, nothing, refusal, time, word, words } from "../parts.js";
@@ -50,7 +51,7 @@ export function open({ params, signal, update }) {
     draw: () => html`<h1>Claims</h1>
       <p class="quiet">An agent, or a tool, asked to replace, change or forget what a higher party wrote. The older item stays as it is until its owner settles it.</p>
       <div class="row"><label>State <select @change=${(/** @type {Event} */ event) => go({ state: /** @type {HTMLSelectElement} */ (event.target).value })}>
-        ${STATES.map((each) => html`<option value=${each} ?selected=${each === state}>${each.toLowerCase()}</option>`)}</select></label>
+        ${STATES.map((each) => html`<option value=${each} .selected=${each === state}>${each.toLowerCase()}</option>`)}</select></label>
         ${["claimant", "item"].map((name) => params.get(name) ? html`<button class="small" @click=${() => go({ [name]: "" })}>${name} <bdi>${params.get(name)}</bdi> ✕</button>` : nothing)}</div>
       ${refusal(failed)}
       ${params.get("claimant") && state === "OPEN" && got?.claims?.length > 1 && got.claims.every(maySettle) ? together(params.get("claimant"), got.claims, settle) : nothing}
@@ -70,12 +71,25 @@ function card(claim, settle) {
       ${isOpen ? nothing : html`<span>${word(claim.state, "CLAIM_STATE")} by <bdi>${claim.settledBy}</bdi>, ${time(claim.settleTime)}</span>`}</div>
     <div class="sides"><section class="side" aria-label="What stands"><h3>Stands, by <bdi>${claim.owner}</bdi></h3>${item(claim.itemId, claim.itemKind)} ${words(claim.itemStatement)}</section>
       <section class="side" aria-label="What is claimed"><h3>Is claimed</h3>${claim.byId ? item(claim.byId) : html`<p class="quiet">no new item: to ${word(claim.action, "CLAIM_ACTION")} the one that stands</p>`} ${words(claim.byStatement)}</section></div>
+    ${claim.asks ? html`<section aria-label="What accepting does"><h3>Accepting does this: ${spokenMethod(claim.method)}</h3>${asksOf(claim.asks)}</section>` : nothing}
     <div class="row">
       ${isOpen && maySettle(claim) ? html`<button data-key="accept" @click=${settle("AcceptClaims", { ids: [claim.id] })}>Accept</button>
         <button data-key="refuse" @click=${settle("RefuseClaims", { ids: [claim.id] })}>Refuse</button>` : nothing}
       ${isOpen && claim.claimant === own.principal && mayChange("graph.ClaimService/WithdrawClaims") ? html`<button @click=${settle("WithdrawClaims", { ids: [claim.id] })}>Withdraw</button>` : nothing}
       ${copies(`concord claim accept ${claim.number}`, claim)}</div>
   </article>`;
+}
+
+/** @param {string} method such as "/concord.graph.v1.MemoryService/UpdateMemory" */
+const spokenMethod = (method) => method.split("/").at(-1)?.replaceAll(/\B([A-Z])/g, " $1").toLowerCase() ?? "";
+
+/** A request as JSON, cut at 4,000 characters: then as it is. @param {string} text */
+function asksOf(text) {
+  try {
+    return asked(JSON.parse(text));
+  } catch {
+    return words(text);
+  }
 }
 
 /** All open claims of one claimant that this page shows, at once.

@@ -41,12 +41,19 @@ export function open({ id, params, signal, update }) {
     update();
   }
 
-  /** @param {string} method @param {object} request @param {string} did */
-  async function settle(method, request, did) {
+  /** What depends on the side that gave way last: to be looked at, and never changed by itself. @type {string[]} */
+  let depends = [];
+  /** The one that was settled last. @type {any} */
+  let last = null;
+
+  /** @param {any} conflict @param {string} method @param {any} request @param {string} did */
+  async function settle(conflict, method, request, did) {
     try {
-      const reply = await change(method, request);
+      const reply = await change(method, { conflictId: conflict.id, ...request });
+      last = request.action === "REVIEW_ACTION_REOPEN" ? null : conflict;
+      depends = reply.dependentIds ?? [];
       announce(reply.proposalNumber && reply.proposalNumber !== "0" ? `It touches what is constitutive: proposal ${reply.proposalNumber} waits for both.`
-        : reply.outcome === "WRITE_OUTCOME_CLAIMED" ? "Recorded as a claim: its owner settles it." : `${did} Press u to undo it.`);
+        : reply.outcome === "WRITE_OUTCOME_CLAIMED" ? "Recorded as a claim: its owner settles it." : last ? `${did} Press u to undo it.` : did);
       await load();
     } catch (error) {
       failed = error;
@@ -54,9 +61,7 @@ export function open({ id, params, signal, update }) {
     }
   }
 
-  /** @type {any} */
-  let last = null;
-  const actions = actionsOf(settle, (conflict) => (last = conflict));
+  const actions = actionsOf(settle);
   setKeys([
     { key: "a", does: "confirm the conflict", act: press("confirm") },
     { key: "r", does: "dismiss it", act: press("dismiss") },
@@ -67,19 +72,20 @@ export function open({ id, params, signal, update }) {
     load: () => load(),
     draw: () => html`<h1>Conflicts</h1>
       ${id ? html`<p><a href=${href("conflicts")}>All conflicts</a></p>` : filters(params)}
-      ${refusal(failed)}
-      ${!got ? html`<p class="quiet">Loading…</p>` : shown(got.conflicts ?? [], got.proposals ?? {}, actions)}
+      ${refusal(failed)} ${dependents(depends)}
+      ${!got ? html`<p class="quiet">Loading…</p>` : shown(got.conflicts ?? [], got.proposals ?? {}, actions, params.get("by") ?? "RULE")}
       ${got?.nextPageToken ? html`<button @click=${() => load(got.nextPageToken)}>More</button>` : nothing}`,
   };
 }
 
-/** @param {(method: string, request: object, did: string) => Promise<void>} settle @param {(conflict: any) => void} remember */
-function actionsOf(settle, remember) {
+/** @param {string[]} ids */
+const dependents = (ids) => ids.length === 0 ? nothing : html`<section class="card" aria-label="What depends on it">
+  <p>What gave way is what these depend on. Nothing of them changed; look whether they still hold:</p><ul>${ids.map((id) => html`<li>${item(id)}</li>`)}</ul></section>`;
+
+/** @param {(conflict: any, method: string, request: object, did: string) => Promise<void>} settle */
+function actionsOf(settle) {
   /** @param {any} conflict @param {string} action @param {object} more @param {string} did */
-  const review = (conflict, action, more, did) => {
-    remember(conflict);
-    return settle(REVIEW, { conflictId: conflict.id, action: `REVIEW_ACTION_${action}`, ...more }, did);
-  };
+  const review = (conflict, action, more, did) => settle(conflict, REVIEW, { action: `REVIEW_ACTION_${action}`, ...more }, did);
   const context = (/** @type {string} */ title, /** @type {string} */ yes) =>
     ask({ title, fields: [{ name: "context", label: "Why, or in which context both hold", type: "textarea", required: true }], yes }, render);
   return {
@@ -89,8 +95,8 @@ function actionsOf(settle, remember) {
       const said = await context("Keep both, as an exception", "Keep both");
       if (said) await review(each, "EXCEPT", { etag: each.etag, context: said.context }, "Kept as an exception.");
     },
-    reclassify: (/** @type {any} */ each, /** @type {string} */ to) =>
-      review(each, "RECLASSIFY", { etag: each.etag, conflictClass: `CONFLICT_CLASS_${to}`, ...(to === "EVOLUTION" && { olderId: each.olderId || each.first.id }) }, `Now ${to.toLowerCase()}.`),
+    reclassify: (/** @type {any} */ each, /** @type {string} */ to, /** @type {string} */ olderId) =>
+      review(each, "RECLASSIFY", { etag: each.etag, conflictClass: `CONFLICT_CLASS_${to}`, olderId }, `Now ${to.toLowerCase()}.`),
     reopen: (/** @type {any} */ each) => review(each, "REOPEN", {}, "Reopened."),
     resolve: async (/** @type {any} */ each, /** @type {any} */ gives, /** @type {any} */ stays) => {
       const said = await ask({
@@ -99,34 +105,44 @@ function actionsOf(settle, remember) {
         fields: [{ name: "context", label: "Why, or in which context", type: "textarea" }],
         yes: "Resolve",
       }, render);
-      remember(each);
-      if (said) await settle(RESOLVE, { conflictId: each.id, etag: each.etag, resolutionType: each.conflictClass, supersededId: gives.id, context: said.context }, "Resolved.");
+      if (said) await settle(each, RESOLVE, { resolutionType: each.conflictClass, supersededId: gives.id, context: said.context }, "Resolved.");
     },
   };
 }
 
 /** @param {URLSearchParams} params */
 function filters(params) {
-  return html`<div class="row">${choice(params, "state", "State", STATES, "open")} ${choice(params, "class", "Class", CLASSES, "any")}</div>`;
+  return html`<div class="row">${choice(params, "state", "State", STATES, "open")} ${choice(params, "class", "Class", CLASSES, "any")}
+    ${choice(params, "by", "Together by", ["FRAME", "RUN"], "rule")}</div>`;
 }
 
-/** @param {any[]} conflicts @param {Record<string, string>} proposals @param {ReturnType<typeof actionsOf>} actions */
-function shown(conflicts, proposals, actions) {
+/** What conflicts are shown and dismissed together by: the rule that found them, the frame of statements that
+ * they share, or the run of a check. @type {Record<string, (conflict: any) => Record<string, string>>} */
+const GROUPS = {
+  RULE: ({ rule }) => ({ rule }),
+  FRAME: ({ groupId }) => ({ groupId }),
+  RUN: ({ runId }) => ({ runId }),
+};
+
+/** @param {any[]} conflicts @param {Record<string, string>} proposals @param {ReturnType<typeof actionsOf>} actions @param {string} by */
+function shown(conflicts, proposals, actions, by) {
   if (conflicts.length === 0) return empty(html`Nothing disagrees here. <code>concord check</code> looks at the whole space.`);
-  const groups = Map.groupBy(conflicts, (each) => each.groupId || each.rule || word(each.judge, "JUDGE"));
-  return [...groups].map(([name, group]) => html`${group.length > 1 ? html`<h2>${group.length} by <bdi>${group[0].rule || name}</bdi> ${together(group)}</h2>` : nothing}
+  const keyOf = GROUPS[by] ?? GROUPS.RULE;
+  const nameOf = (/** @type {any} */ each) => Object.values(keyOf(each))[0] ?? "";
+  return [...Map.groupBy(conflicts, nameOf)].map(([name, group]) => html`${group.length > 1 ? html`<h2>${group.length} of ${name ? "the" : "no"} ${by.toLowerCase()} <bdi>${name}</bdi> ${together(group, keyOf(group[0]))}</h2>` : nothing}
     ${group.map((each) => card(each, proposals[each.id], actions))}`);
 }
 
-/** @param {any[]} group found by one rule */
-function together(group) {
-  const { rule, groupId, runId } = group[0];
-  if ((!rule && !groupId) || !mayChange("dissonance.DissonanceService/DismissConflicts")) return nothing;
+/** @param {any[]} group @param {Record<string, string>} named what names all of it in a request */
+function together(group, named) {
+  const waits = group.filter((each) => each.state === "CONFLICT_STATE_POTENTIAL" && (each.isTextFinding || named.runId));
+  if (!Object.values(named)[0] || waits.length === 0 || !mayChange("dissonance.DissonanceService/DismissConflicts")) return nothing;
   const dismiss = async () => {
-    const said = await ask({ title: `Dismiss what this found: ${group.length} shown here`, fields: [{ name: "context", label: "Why", type: "textarea", required: true }], yes: "Dismiss all" }, render);
+    const said = await ask({ title: "Dismiss all of this group that wait", text: html`<p>${waits.length} of them are shown here. Those that this page does not show are dismissed, too; what touches something constitutive is left.</p>`,
+      fields: [{ name: "context", label: "Why", type: "textarea", required: true }], yes: "Dismiss all" }, render);
     if (!said) return;
-    const reply = await change("dissonance.DissonanceService/DismissConflicts", { ...(groupId ? { groupId } : { runId, rule }), context: said.context });
-    announce(`${reply.dismissedCount ?? 0} dismissed, ${reply.leftCount ?? 0} left.`);
+    await change("dissonance.DissonanceService/DismissConflicts", { ...named, context: said.context })
+      .then((reply) => announce(`${reply.dismissedCount ?? 0} dismissed, ${reply.leftCount ?? 0} left.`), (error) => announce(error.message));
     dispatchEvent(new HashChangeEvent("hashchange"));
   };
   return html`<button class="small" @click=${dismiss}>Dismiss all…</button>`;
@@ -170,8 +186,21 @@ function buttons(conflict, actions, settled) {
   return html`${conflict.state === "CONFLICT_STATE_POTENTIAL" ? html`<button data-key="confirm" @click=${() => actions.confirm(conflict)}>Confirm</button>` : nothing}
     <button data-key="dismiss" @click=${() => actions.dismiss(conflict)}>Dismiss</button>
     <button data-key="except" @click=${() => actions.except(conflict)}>Exception…</button>
-    <label>Class <select @change=${(/** @type {Event} */ event) => actions.reclassify(conflict, /** @type {HTMLSelectElement} */ (event.target).value)}>
-      ${CLASSES.map((each) => html`<option value=${each} ?selected=${conflict.conflictClass === `CONFLICT_CLASS_${each}`}>${each.toLowerCase()}</option>`)}</select></label>
+    <label>Class ${classes(conflict, actions)}</label>
     <button @click=${() => actions.resolve(conflict, first, second)}>First gives way…</button>
     <button @click=${() => actions.resolve(conflict, second, first)}>Second gives way…</button>`;
+}
+
+/** The classes of a conflict; of an evolution somebody has to say which side is the older one.
+ * @param {any} conflict @param {ReturnType<typeof actionsOf>} actions */
+function classes(conflict, actions) {
+  const choices = [["CONTRADICTION", "", "contradiction"], ["NUANCE", "", "nuance"], ["EVOLUTION", conflict.first.id, "evolution: the first is older"], ["EVOLUTION", conflict.second.id, "evolution: the second is older"]];
+  const at = choices.findIndex(([name, olderId]) => conflict.conflictClass === `CONFLICT_CLASS_${name}` && (conflict.olderId ?? "") === olderId);
+  const chosen = (/** @type {Event} */ event) => {
+    const select = /** @type {HTMLSelectElement} */ (event.target);
+    const [to, olderId] = choices[select.selectedIndex];
+    select.selectedIndex = at; // until it is so
+    return actions.reclassify(conflict, to, olderId);
+  };
+  return html`<select @change=${chosen}>${choices.map(([, , said], index) => html`<option .selected=${index === at}>${said}</option>`)}</select>`;
 }

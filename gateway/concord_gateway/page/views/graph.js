@@ -109,7 +109,7 @@ function filters(id, whole, params) {
   return html`<form class="row" @submit=${submit}><input class="grow" type="search" name="name" aria-label="Node" placeholder="The name of a node, or memory:ID" .value=${id}><button class="main">Show</button>
       ${whole ? html`<a class="button" href=${href("graph")}>List of nodes</a>` : html`<a class="button" href=${href("graph", "", { whole: "1" })}>Draw the whole space</a>`}</form>
     ${id || whole ? html`<div class="row">
-      ${id ? html`<label>Steps <select @change=${(/** @type {Event} */ event) => go({ depth: /** @type {HTMLSelectElement} */ (event.target).value })}>${[1, 2, 3, 4, 5].map((each) => html`<option ?selected=${each === depth}>${each}</option>`)}</select></label>` : nothing}
+      ${id ? html`<label>Steps <select @change=${(/** @type {Event} */ event) => go({ depth: /** @type {HTMLSelectElement} */ (event.target).value })}>${[1, 2, 3, 4, 5].map((each) => html`<option .selected=${each === depth}>${each}</option>`)}</select></label>` : nothing}
       <label>Relation <input .value=${params.get("relation") ?? ""} @change=${(/** @type {Event} */ event) => go({ relation: /** @type {HTMLInputElement} */ (event.target).value.trim() })}></label>
       <label><input type="checkbox" .checked=${params.get("all") === "1"} @change=${() => go({ all: params.get("all") ? "" : "1" })}> with what was replaced</label></div>` : nothing}`;
 }
