@@ -1,4 +1,4 @@
-"""What disagrees is settled on the page: which side gives way, what depends on it, what is asked."""
+"""What disagrees is settled on the page: which side gives way, and what is asked."""
 
 import re
 
@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 def test_what_depends_on_the_side_that_gave_way_is_shown(
     sign_in: SignIn, running: System, concord: CommandLine
 ) -> None:
-    """W5 D5 D12: a side gives way; what was derived from it is listed, and one key takes it back."""
+    """W5 D5 D12: what was derived from the side is listed, and one key takes it all back."""
     concord.done("add", "The well is deep.", "--id", "well-1")
     concord.done("add", "The well is shallow.", "--id", "well-2")
     concord.done("add", "Bring a long rope.", "--id", "rope", "--derived-from", "well-1")

@@ -21,6 +21,13 @@ export function time(stamp) {
   return html`<time datetime=${stamp} title=${stamp}>${said}</time>`;
 }
 
+/** How long something waits still, in hours as long as these are few; the exact time on hover.
+ * @param {string | undefined} stamp RFC 3339 */
+export function left(stamp) {
+  const hours = stamp ? (new Date(stamp).getTime() - Date.now()) / 3_600_000 : NaN;
+  return hours >= 1 && hours < 100 ? html`<time datetime=${stamp} title=${stamp}>in ${Math.floor(hours)} ${Math.floor(hours) === 1 ? "hour" : "hours"}</time>` : time(stamp);
+}
+
 /** The day of a time; the exact one on hover. @param {string | undefined} stamp */
 export const day = (stamp) => (stamp ? html`<time datetime=${stamp} title=${stamp}>${stamp.slice(0, 10)}</time>` : nothing);
 
@@ -198,4 +205,16 @@ export function difference(before, after) {
     if (runs.length === 1 || parts.length <= first + last + AROUND) return parts.join("");
     return html`${parts.slice(0, first).join("")} <span class="quiet">[… ${((parts.length - first - last) / 2 | 0).toLocaleString()} words that stay …]</span> ${parts.slice(parts.length - last).join("")}`;
   })}</p>`;
+}
+
+/** Saves a drawing for graphviz. @param {string} name of the file @param {[string, string][]} nodes ids with labels
+ * @param {[string, string, string][]} edges from, to and label */
+export function saveDot(name, nodes, edges) {
+  const text = (/** @type {string} */ each) => JSON.stringify(each.slice(0, 200));
+  const lines = [...nodes.map(([id, label]) => `  ${text(id)} [label=${text(label)}];`), ...edges.map(([from, to, label]) => `  ${text(from)} -> ${text(to)} [label=${text(label)}];`)];
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([`digraph {\n${lines.join("\n")}\n}\n`], { type: "text/vnd.graphviz" }));
+  link.download = `${name}.dot`;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }

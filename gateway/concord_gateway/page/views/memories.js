@@ -9,7 +9,8 @@ import { claimBadges } from "./claims.js";
 
 const KINDS = ["FACT", "PLAN", "JOURNAL", "INSIGHT", "OBSERVATION", "REFLECTION", "TURN"];
 const ORIGINS = ["HUMAN", "AGENT", "TOOL", "IMPORT"];
-const FILTERS = ["kind", "origin", "session", "held", "known"];
+const FILTERS = ["kind", "origin", "session", "tag", "domain", "held", "known"];
+const CHIPS = /** @type {const} */ (["session", "tag", "domain"]);
 const PAGE = 25;
 
 /** @param {import("./view.js").Opened} opened */
@@ -86,11 +87,11 @@ async function list(params, history, pageToken, signal) {
 
 /** @param {URLSearchParams} params */
 function filterOf(params) {
-  const kind = params.get("kind"), origin = params.get("origin"), session = params.get("session");
+  const kind = params.get("kind"), origin = params.get("origin"), [session, tag, domain] = CHIPS.map((name) => params.get(name));
   return {
     ...(kind && { kinds: [`MEMORY_KIND_${kind}`] }),
     ...(origin && { origins: [`ORIGIN_${origin}`] }),
-    ...(session && { sessionId: session }),
+    ...(session && { sessionId: session }), ...(tag && { tag }), ...(domain && { domain }),
   };
 }
 
@@ -106,7 +107,7 @@ function filters(params, query, history) {
     </form>
     <div class="row">${choice(params, "kind", "Kind", KINDS)} ${choice(params, "origin", "Written by", ORIGINS)}
       <label><input type="checkbox" .checked=${history} @change=${() => go({ all: history ? "" : "1" })}> with what was replaced</label>
-      ${params.get("session") ? html`<button class="small" @click=${() => go({ session: "" })}>Session <bdi>${params.get("session")}</bdi> ✕</button>` : nothing}
+      ${CHIPS.map((name) => params.get(name) ? html`<button class="small" @click=${() => go({ [name]: "" })}>${name} <bdi>${params.get(name)}</bdi> ✕</button>` : nothing)}
     </div>`;
 }
 

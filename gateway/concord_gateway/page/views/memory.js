@@ -3,7 +3,7 @@
 import { mayCall, mayChange } from "../access.js";
 import { all, call, change } from "../calls.js";
 import { press, setKeys } from "../keys.js";
-import { announce, ask, badge, copies, day, difference, empty, healthBadge, html, item, nothing, quoted, refusal, time, word, words } from "../parts.js";
+import { announce, ask, badge, copies, day, difference, empty, healthBadge, html, item, nothing, quoted, refusal, saveDot, time, word, words } from "../parts.js";
 import { render } from "../vendor/lit-html/lit-html.js";
 import { asOf, href } from "../state.js";
 import { claimBadges } from "./claims.js";
@@ -111,7 +111,7 @@ function whole(memory, beside, actions) {
       <div class="meta">${word(memory.kind, "MEMORY_KIND")} ${healthBadge(memory.health)}
         ${badge(memory.edgeType === "EDGE_TYPE_CONSTITUTIVE" ? "constitutive: takes both to change" : "", "warn")}
         ${stands.isSuperseded ? badge("replaced", "bad") : nothing} ${memory.forgetTime ? badge("forgotten", "bad") : nothing} ${claimBadges(memory)}</div>
-      ${words(memory.content, true)}
+      ${words(memory.content)}
       <div class="row">${buttons(memory, actions)} <a class="button" href=${href("graph", `memory:${memory.id}`)}>Graph</a> ${copies(`concord get ${quoted(memory.id)}`, memory)}</div>
     </article>
     ${(memory.health?.reasons ?? []).length ? html`<p>${healthBadge(memory.health)} ${memory.health.reasons.join("; ")}</p>` : nothing}
@@ -122,17 +122,18 @@ function whole(memory, beside, actions) {
       ${(memory.sources ?? []).map((/** @type {any} */ each) => html`<dt>Source, as claimed</dt><dd>${source(each)}</dd>`)}
       <dt>Importance</dt><dd>${word(memory.importance, "IMPORTANCE")}</dd>
       ${memory.sessionId ? html`<dt>Session</dt><dd><a href=${href("memories", "", { session: memory.sessionId })}><bdi>${memory.sessionId}</bdi></a></dd>` : nothing}
-      ${(memory.tags ?? []).length ? html`<dt>Tags</dt><dd>${memory.tags.map((/** @type {string} */ each) => html`<bdi class="badge">${each}</bdi> `)}</dd>` : nothing}
+      ${memory.domain ? html`<dt>Domain</dt><dd><a href=${href("memories", "", { domain: memory.domain })}><bdi>${memory.domain}</bdi></a></dd>` : nothing}
+      ${(memory.tags ?? []).length ? html`<dt>Tags</dt><dd>${memory.tags.map((/** @type {string} */ each) => html`<a class="badge" href=${href("memories", "", { tag: each })}><bdi>${each}</bdi></a> `)}</dd>` : nothing}
       ${(memory.facts ?? []).length ? html`<dt>Facts</dt><dd>${memory.facts.map((/** @type {any} */ each) => html`<div><a href=${href("graph", each.subject)}><bdi>${each.subject}</bdi></a> <code>${each.relation}</code>
         <a href=${href("graph", each.object)}><bdi>${each.object}</bdi></a>${each.extracted ? " (read from the words)" : ""}</div>`)}</dd>` : nothing}
-      ${memory.access?.accessCount ? html`<dt>Read</dt><dd>${memory.access.accessCount} times, last ${time(memory.access.lastAccessTime)}</dd>` : nothing}
+      ${memory.access?.accessCount ? html`<dt>Read</dt><dd>${Number(memory.access.accessCount) === 1 ? "once" : `${memory.access.accessCount} times`}, last ${time(memory.access.lastAccessTime)}</dd>` : nothing}
     </dl>
     ${conflicts(beside.conflicts)} ${lineage(memory.id, beside.lineage)} ${versions(beside.versions)} ${recalls(beside.recalls)}`;
 }
 
 /** @param {any} said */
 const source = (said) => html`${said.speaker ? html`<bdi>“${said.speaker}”</bdi> ` : nothing}${said.file ? html`<bdi>“${said.file}”</bdi> ` : nothing}
-  ${(said.memoryIds ?? []).map((/** @type {string} */ id) => item(id))} ${word(said.trust, "TRUST_LEVEL")}`;
+  ${(said.memoryIds ?? []).map((/** @type {string} */ id) => html`${item(id)} `)} ${word(said.trust, "TRUST_LEVEL")}`;
 
 /** @param {any} memory @param {Record<string, () => void>} actions */
 function buttons(memory, actions) {
@@ -163,25 +164,21 @@ function lineage(id, said) {
   const from = (/** @type {any} */ each) => each.supersession?.effectiveValidFrom;
   return html`<h2>Lineage</h2><ol class="timeline">${items.map((/** @type {any} */ each) => html`<li class=${each.isHead ? "head" : ""} data-row>
     <div class="meta"><span>${from(each) ? day(from(each)) : "since ever"}${each.supersession?.effectiveValidUntil ? html` to ${day(each.supersession.effectiveValidUntil)}` : nothing}</span>
-      ${each.isHead ? badge("holds", "good") : nothing} ${each.isUndeclared ? badge("end not declared", "warn") : nothing} ${each.isDeleted ? badge("forgotten", "bad") : nothing} ${each.isErased ? badge("erased", "bad") : nothing}
-      ${each.id === id ? html`<strong><bdi>${each.id}</bdi></strong>` : item(each.id, each.kind)}</div>
+      ${each.isHead ? badge("holds", "good") : nothing} ${each.isUndeclared ? badge("named, but not stored", "warn") : nothing} ${each.isDeleted ? badge("forgotten", "bad") : nothing} ${each.isErased ? badge("erased", "bad") : nothing}
+      ${each.id === id ? html`<strong><bdi>${each.id}</bdi></strong>` : item(each.id, each.kind)} ${deeds(each, said)}
+      ${(each.derivedFrom ?? []).length ? html`<span>drawn from ${each.derivedFrom.map((/** @type {any} */ one) => html`${item(one.id)} `)}</span>` : nothing}</div>
     ${words(each.statement)}</li>`)}</ol>
-    <button class="small" @click=${() => saveDot(id, said)}>Save as DOT</button>`;
+    <button class="small" @click=${() => saveDot(`lineage-${id}`, items.map(labelled), (said.edges ?? []).map(drawn))}>Save as DOT</button>`;
 }
 
-/** @param {string} id @param {any} said */
-function saveDot(id, said) {
-  const name = (/** @type {string} */ text) => JSON.stringify(text);
-  const lines = [
-    ...said.items.map((/** @type {any} */ each) => `  ${name(each.id)} [label=${name((each.statement ?? each.id).slice(0, 80))}];`),
-    ...(said.edges ?? []).map((/** @type {any} */ each) => `  ${name(each.source.id ?? each.source.name)} -> ${name(each.target.id ?? each.target.name)} [label=${name(each.relation)}];`),
-  ];
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([`digraph lineage {\n${lines.join("\n")}\n}\n`], { type: "text/vnd.graphviz" }));
-  link.download = `lineage-${id}.dot`;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
+/** @param {any} each @returns {[string, string]} */
+const labelled = (each) => [each.id, each.statement || each.id];
+/** @param {any} each @returns {[string, string, string]} */
+const drawn = ({ source, target, relation, claimed }) => [source.id, target.id, claimed ? `${relation} (claimed)` : relation];
+
+/** What an item of a chain does to older ones; where it is claimed alone, it does nothing yet.
+ * @param {any} each @param {any} said */
+const deeds = (each, said) => (said.edges ?? []).filter((/** @type {any} */ { source }) => source.id === each.id).map((/** @type {any} */ edge) => html`<span>${word(edge.relation)} ${item(edge.target.id)} ${edge.claimed ? badge("claimed, not settled", "dashed") : nothing}</span>`);
 
 /** @param {any} said */
 function versions(said) {
@@ -196,7 +193,9 @@ function versions(said) {
 
 /** @param {any} said */
 function recalls(said) {
-  if (said?.failed || !said?.recalls?.length) return nothing;
+  if (said?.failed) return refusal(said.failed);
+  if (!said) return nothing;
+  if (!said.recalls?.length) return html`<h2>Returned to</h2><p class="quiet">${said.enabled ? "No search has returned it since the log is on." : html`The recall log of this space is off: nobody knows to whom it was returned. <code>concord recall on</code>`}</p>`;
   return html`<h2>Returned to</h2><table class="folds"><thead><tr><th>When</th><th>Who</th><th>Session</th></tr></thead><tbody>
     ${said.recalls.map((/** @type {any} */ each) => html`<tr data-row><td>${time(each.recallTime)}</td><td data-name="Who"><bdi>${each.principal}</bdi></td><td data-name="Session"><bdi>${each.sessionId ?? ""}</bdi></td></tr>`)}</tbody></table>`;
 }

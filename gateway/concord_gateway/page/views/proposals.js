@@ -6,7 +6,7 @@ import { asked, named, standing, wordsOf } from "../action.js";
 import { call, change } from "../calls.js";
 import { press, reach, setKeys } from "../keys.js";
 import { bytes } from "../merkle.js";
-import { announce, ask, badge, choice, copies, difference, empty, html, item, kindOf, nothing, refusal, time, word, words } from "../parts.js";
+import { announce, ask, badge, choice, copies, difference, empty, html, item, kindOf, left, nothing, refusal, time, word, words } from "../parts.js";
 import { base64url, consent, keyOf, keyProof, newKey, publicKey, rejection, revisionOf, signed } from "../signing.js";
 import { render } from "../vendor/lit-html/lit-html.js";
 import { href } from "../state.js";
@@ -43,7 +43,7 @@ function list({ params, signal, update }) {
       ${!got ? nothing : (got.proposals ?? []).length === 0 ? empty(html`No proposal is here. What is constitutive changes by a proposal: <code>concord propose</code>.`)
         : html`<table class="folds"><thead><tr><th>Proposal</th><th>What changes</th><th>By</th><th>Status</th><th>Ends</th></tr></thead><tbody>
         ${got.proposals.map((/** @type {any} */ each) => html`<tr data-row><td class="short"><a href=${href("proposals", each.id)}>${each.number} ${word(each.kind, "PROPOSAL_KIND")}</a></td><td data-name="Changes">${words(each.summary)}</td>
-          <td data-name="By"><bdi>${each.proposer}</bdi></td><td data-name="Status">${badge(word(each.status, "PROPOSAL_STATUS"))}</td><td data-name="Ends">${time(each.expireTime)}</td></tr>`)}</tbody></table>`}
+          <td data-name="By"><bdi>${each.proposer}</bdi></td><td data-name="Status">${badge(word(each.status, "PROPOSAL_STATUS"))}</td><td data-name="Ends">${left(each.expireTime)}</td></tr>`)}</tbody></table>`}
       ${got?.nextPageToken ? html`<button @click=${() => load(got.nextPageToken)}>More</button>` : nothing}`,
   };
 }
@@ -172,7 +172,7 @@ function whole(proposal, said, shown, { changedFrom, stale, signer, act, now }) 
   const parts = /** @type {const} */ ([["detected", "What was found"], ["affected", "What is affected"], ["if_approved", "If it is approved"], ["if_rejected", "If it is rejected"]]);
   return html`<h1>Proposal ${proposal.number}: ${word(proposal.kind, "PROPOSAL_KIND")}</h1>
     <div class="meta">${badge(word(proposal.status, "PROPOSAL_STATUS"))} ${badge(word(proposal.approvalLevel, "APPROVAL_LEVEL") === "bilateral" ? "takes both" : "takes the agent")} ${proposal.irreversible ? badge("cannot be undone", "bad") : nothing}
-      <span>revision ${proposal.revision}, by <bdi>${proposal.proposer}</bdi>, ${time(proposal.createTime)}</span> <span>ends ${time(proposal.expireTime)}</span></div>
+      <span>revision ${proposal.revision}, by <bdi>${proposal.proposer}</bdi>, ${time(proposal.createTime)}</span> ${proposal.status.includes("PENDING") ? html`<span>ends ${left(proposal.expireTime)}</span>` : nothing}</div>
     ${changedFrom ? html`<section class="error" role="alert"><p>It changed while it was open. The difference of the two bytes:</p>${difference(changedFrom, shown.text)}</section>` : nothing}
     ${stale.length ? outdated(stale, act) : nothing}
     ${parts.map(([name, title]) => framing[name] ? html`<h3>${title}</h3>${words(framing[name])}` : nothing)}

@@ -1,0 +1,93 @@
+"""One memory and what is around it, and the way to more of its kind."""
+
+import re
+
+from concord_testing.command_line import CommandLine
+from page_views import SignIn, System, view
+from playwright.sync_api import expect
+
+
+def test_a_lineage_says_what_replaced_what_and_what_is_only_claimed(
+    sign_in: SignIn, running: System, concord: CommandLine
+) -> None:
+    """W5 T4: each item of a chain with what it does to which one; a claim does nothing yet."""
+    concord.done("add", "The press is in Ulm.", "--id", "press-1", "--valid-from", "2025-01-01")
+    concord.done("add", "The press is in Jena.", "--id", "press-2", "--supersedes", "press-1")
+    claim = ("add", "The press is in Rome.", "--id", "press-3", "--supersedes", "press-2")
+    claimed = concord("--act-as", "agent", *claim)
+    assert claimed.exit_code == 0, claimed.output
+    page = view(sign_in(), running, "memory/press-2")
+    chain = page.locator("ol.timeline > li")
+
+    expect(chain).to_have_count(3)
+    second, third = (chain.filter(has_text=town) for town in ("Jena", "Rome"))
+    expect(second).to_contain_text("supersedes press-1")
+    expect(second.get_by_text("claimed, not settled")).to_have_count(0)
+    expect(third).to_contain_text("supersedes press-2")
+    expect(third.get_by_text("claimed, not settled")).to_be_visible()
+
+
+def test_a_lineage_and_a_graph_are_saved_for_graphviz(
+    sign_in: SignIn, running: System, concord: CommandLine
+) -> None:
+    """W5: DOT of the chain, and of the edges that are shown, with quotation marks in names."""
+    concord.done("add", "The quay is wet.", "--id", "quay-1")
+    concord.done("add", "The quay is dry.", "--id", "quay-2", "--supersedes", "quay-1")
+    concord.done("link", 'The "Quay"', "PART_OF", "The Port")
+    page = sign_in()
+
+    saved = {}
+    for name in ("memory/quay-2", "graph/The Port"):
+        view(page, running, name)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save as DOT").click()
+        saved[name] = download.value.path().read_text()
+
+    assert '"quay-2" -> "quay-1" [label="SUPERSEDES"];' in saved["memory/quay-2"]
+    assert '"The \\"Quay\\"" -> "The Port" [label="PART_OF"];' in saved["graph/The Port"]
+
+
+def test_to_whom_it_was_returned_is_said(
+    sign_in: SignIn, running: System, concord: CommandLine
+) -> None:
+    """W5 M10: while the log is off that is said, not left out; then who asked is listed."""
+    concord.done("add", "The sluice opens on Fridays.", "--id", "sluice")
+    page = view(sign_in(), running, "memory/sluice")
+    expect(page.get_by_text("The recall log of this space is off")).to_be_visible()
+
+    concord.done("recall", "on")
+    concord.done("search", "when does the sluice open")
+
+    page.reload()
+    returned = page.locator("table").filter(has_text="Session")
+    expect(returned).to_contain_text("owner", timeout=30_000)
+    concord.done("recall", "off")
+
+
+def test_a_tag_leads_to_all_that_have_it(
+    sign_in: SignIn, running: System, concord: CommandLine
+) -> None:
+    """W5: tags and domains are filters in the address."""
+    for name in ("anvil", "bellows"):
+        concord.done("add", f"The {name} is hot.", "--id", name, "--tag", "forge")
+    page = view(sign_in(), running, "memory/anvil")
+
+    page.get_by_role("link", name="forge").click()
+    page.get_by_role("heading", name="Memories").wait_for()
+
+    found = page.locator("article[data-row]")
+    expect(found).to_have_count(2)
+    page.get_by_role("button", name=re.compile("tag forge")).click()
+    expect(found.nth(2)).to_be_visible()
+
+
+def test_today_says_how_much_more_waits_and_for_how_long(
+    sign_in: SignIn, concord: CommandLine
+) -> None:
+    """W5: what is not in the short list is counted; what waits ends in hours, not in "2 days"."""
+    for at in range(5):
+        concord.done("propose", "add", f"I count to {at}.", "--constitutive")
+    page = sign_in()
+
+    expect(page.get_by_role("link", name=re.compile(r"and \d+ more")).first).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^in 47 hours$")).first).to_be_visible()
