@@ -1,6 +1,7 @@
 """One memory and what is around it, and the way to more of its kind."""
 
 import re
+from pathlib import Path
 
 from concord_testing.command_line import CommandLine
 from page_views import SignIn, System, view
@@ -91,3 +92,50 @@ def test_today_says_how_much_more_waits_and_for_how_long(
 
     expect(page.get_by_role("link", name=re.compile(r"and \d+ more")).first).to_be_visible()
     expect(page.get_by_text(re.compile(r"^in 47 hours$")).first).to_be_visible()
+
+
+def test_a_version_says_what_it_changed_beside_the_words(
+    sign_in: SignIn, running: System, concord: CommandLine
+) -> None:
+    """W5: tags, importance and forgetting are differences of versions, too."""
+    concord.done("add", "The loft is dry.", "--id", "loft")
+    concord.done("update", "loft", "--importance", "HIGH")
+    concord.done("forget", "loft")
+    page = view(sign_in(), running, "memory/loft")
+    versions = page.locator("article").filter(has_text="Revision")
+
+    expect(versions).to_have_count(3)
+    expect(versions.nth(1).locator("ins")).to_have_text("high")
+    expect(versions.nth(2)).to_contain_text("forget time")
+
+
+def test_what_was_opened_stays_when_something_changes(
+    sign_in: SignIn, running: System, concord: CommandLine, tmp_path: Path
+) -> None:
+    """W5: a change elsewhere does not fold a list back to its first page."""
+    lines = "\n".join(f'{{"content": "Stone {at} is grey."}}' for at in range(30))
+    (tmp_path / "stones.jsonl").write_text(lines)
+    imported = concord("import", "--format", "jsonl", str(tmp_path / "stones.jsonl"))
+    assert imported.exit_code == 0, imported.output
+    page = view(sign_in(), running, "memories")
+    rows = page.locator("article[data-row]")
+    expect(rows).to_have_count(25)
+    page.get_by_role("button", name="More", exact=True).click()
+    expect(rows.nth(25)).to_be_visible()
+    shown = rows.count()
+
+    concord.done("add", "A pebble is new.")
+
+    page.get_by_text("A pebble is new.").first.wait_for(timeout=30_000)
+    assert rows.count() >= shown
+
+
+def test_a_time_that_is_none_is_refused_in_words(sign_in: SignIn, running: System) -> None:
+    """W5: an address with a wrong time shows what is wrong, and the way back to now."""
+    page = sign_in()
+
+    page.goto(f"{running.http_url}/#/memories?held=tomorrow")
+
+    expect(page.get_by_role("alert")).to_contain_text("valid_time")
+    page.get_by_role("button", name="Back to now").click()
+    expect(page.get_by_role("alert")).to_have_count(0)

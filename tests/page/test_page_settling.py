@@ -41,6 +41,8 @@ def test_findings_of_a_rule_are_dismissed_together(
     page = view(sign_in(), running, "conflicts")
     lamps = page.locator("article").filter(has_text="The lamp in room")
     expect(lamps).to_have_count(3)
+    expect(lamps.first.locator("mark").first).to_be_visible()
+    expect(lamps.first).to_contain_text("learnt ")
     expect(page.get_by_role("heading", name=re.compile("of the rule negation"))).to_be_visible()
     page.get_by_label("Together by").select_option("RUN")
     expect(page.get_by_role("heading", name=re.compile("of the run"))).to_be_visible()

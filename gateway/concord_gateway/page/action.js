@@ -14,7 +14,7 @@ const SILENT = new Set(["requestId", "etag", "newerEtag", "olderEtag", "updateMa
 /** @param {string} name "edge_type" */
 const camel = (name) => name.replaceAll(/_([a-z])/g, (_, letter) => letter.toUpperCase());
 /** @param {string} name "memory.edgeType" */
-const spoken = (name) => name.replaceAll(/([A-Z])/g, " $1").replaceAll(/[_.]/g, " ").toLowerCase();
+export const spoken = (name) => name.replaceAll(/([A-Z])/g, " $1").replaceAll(/[_.]/g, " ").toLowerCase();
 
 /** The affected items as they stand now, by id, at most twenty: of those that need no consent the signed bytes have
  * no words. @param {any[]} affected @param {AbortSignal} signal @returns {Promise<Record<string, any>>} */
@@ -36,8 +36,8 @@ export function wordsOf(item) {
 }
 
 /** A value of an action's field, as text. @param {string} name @param {any} value @returns {string} */
-function said(name, value) {
-  if (Array.isArray(value)) return value.map((each) => said(name, each)).join(", ");
+export function fieldText(name, value) {
+  if (Array.isArray(value)) return value.map((each) => fieldText(name, each)).join(", ");
   if (value !== null && typeof value === "object") return JSON.stringify(value);
   const prefix = name.replaceAll(/([A-Z])/g, "_$1").toUpperCase();
   const at = String(value ?? "").indexOf(`${prefix}_`);
@@ -60,7 +60,7 @@ export function asked(request, now = {}) {
   const rows = mask.length ? mask.map((name) => [name, after[name]]) : leaves(request);
   return html`<dl class="fields">${rows.map(([path, value]) => {
     const name = path.split(".").at(-1) ?? path;
-    const next = said(name, value), held = before ? said(name, before[name]) : "";
+    const next = fieldText(name, value), held = before ? fieldText(name, before[name]) : "";
     return html`<dt>${spoken(path.replace(/^(memory|edge|node)\./, ""))}</dt><dd>${before && held !== next ? difference(held, next || "nothing") : next ? words(next) : html`<p>nothing</p>`}</dd>`;
   })}</dl>`;
 }

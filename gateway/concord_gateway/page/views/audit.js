@@ -1,7 +1,7 @@
 /** Audit: the log of what was decided, newest first; its proofs are checked in this browser. */
 
 import { own } from "../access.js";
-import { call } from "../calls.js";
+import { again, call, joined } from "../calls.js";
 import { setKeys, press } from "../keys.js";
 import { bytes, checkpoint, consistent, included } from "../merkle.js";
 import { badge, choice, empty, html, item, kindOf, nothing, refusal, time, word } from "../parts.js";
@@ -27,14 +27,14 @@ export function open({ params, signal, update }) {
 
   async function load(pageToken = "") {
     try {
-      const next = await call("governance.AuditService/ListAuditEntries", {
-        pageSize: 50, pageToken, itemId: params.get("item") ?? "",
+      const read = (/** @type {string} */ token) => call("governance.AuditService/ListAuditEntries", {
+        pageSize: 50, pageToken: token, itemId: params.get("item") ?? "",
         ...(params.get("action") && { actions: [`AUDIT_ACTION_${params.get("action")}`] }),
         ...(params.get("actor") && { actor: `PRINCIPAL_KIND_${params.get("actor")}` }),
         ...(asOf().asOf?.recordTime && { until: asOf().asOf?.recordTime }),
         ...(params.get("since") && { since: new Date(String(params.get("since"))).toISOString() }),
       }, signal);
-      got = pageToken ? { ...next, entries: [...got.entries, ...(next.entries ?? [])] } : next;
+      got = pageToken ? joined(got, await read(pageToken), "entries") : await again(read, "entries", got?.entries?.length ?? 0);
       failed = null;
     } catch (error) {
       failed = error;

@@ -2,7 +2,7 @@
 
 import { mayCall, mayChange, own } from "../access.js";
 import { asked } from "../action.js";
-import { call, change } from "../calls.js";
+import { again, call, change, joined } from "../calls.js";
 import { press, setKeys } from "../keys.js";
 import { announce, badge, copies, empty, html, item, nothing, refusal, time, word, words } from "../parts.js";
 import { go, href } from "../state.js";
@@ -22,11 +22,12 @@ export function open({ params, signal, update }) {
   /** @type {unknown} */
   let failed = null;
 
-  async function load() {
+  async function load(pageToken = "") {
     try {
-      got = await call("graph.ClaimService/ListClaims", {
-        state: `CLAIM_STATE_${state}`, claimant: params.get("claimant") ?? "", itemId: params.get("item") ?? "", pageSize: 100,
+      const read = (/** @type {string} */ token) => call("graph.ClaimService/ListClaims", {
+        state: `CLAIM_STATE_${state}`, claimant: params.get("claimant") ?? "", itemId: params.get("item") ?? "", pageSize: 100, pageToken: token,
       }, signal);
+      got = pageToken ? joined(got, await read(pageToken), "claims") : await again(read, "claims", got?.claims?.length ?? 0);
       failed = null;
     } catch (error) {
       failed = error;
@@ -47,7 +48,7 @@ export function open({ params, signal, update }) {
 
   setKeys([{ key: "a", does: "accept the claim", act: press("accept") }, { key: "r", does: "refuse the claim", act: press("refuse") }]);
   return {
-    load,
+    load: () => load(),
     draw: () => html`<h1>Claims</h1>
       <p class="quiet">An agent, or a tool, asked to replace, change or forget what a higher party wrote. The older item stays as it is until its owner settles it.</p>
       <div class="row"><label>State <select @change=${(/** @type {Event} */ event) => go({ state: /** @type {HTMLSelectElement} */ (event.target).value })}>
@@ -55,7 +56,8 @@ export function open({ params, signal, update }) {
         ${["claimant", "item"].map((name) => params.get(name) ? html`<button class="small" @click=${() => go({ [name]: "" })}>${name} <bdi>${params.get(name)}</bdi> ✕</button>` : nothing)}</div>
       ${refusal(failed)}
       ${params.get("claimant") && state === "OPEN" && got?.claims?.length > 1 && got.claims.every(maySettle) ? together(params.get("claimant"), got.claims, settle) : nothing}
-      ${!got ? html`<p class="quiet">Loading…</p>` : (got.claims ?? []).length === 0 ? empty("No claim is here: nobody asked to change what a higher party wrote.") : got.claims.map((/** @type {any} */ each) => card(each, settle))}`,
+      ${!got ? html`<p class="quiet">Loading…</p>` : (got.claims ?? []).length === 0 ? empty("No claim is here: nobody asked to change what a higher party wrote.") : got.claims.map((/** @type {any} */ each) => card(each, settle))}
+      ${got?.nextPageToken ? html`<button @click=${() => load(got.nextPageToken)}>More, of ${got.total}</button>` : nothing}`,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Conflicts: two sides beside one another, and three ways to settle them. */
 
 import { mayChange } from "../access.js";
-import { call, change } from "../calls.js";
+import { again, call, change, joined } from "../calls.js";
 import { press, setKeys } from "../keys.js";
 import { announce, ask, badge, choice, copies, day, difference, empty, html, item, nothing, quoted, refusal, time, word, words } from "../parts.js";
 import { render } from "../vendor/lit-html/lit-html.js";
@@ -14,8 +14,13 @@ const LIST = "dissonance.DissonanceService/ListConflicts";
 const REVIEW = "dissonance.DissonanceService/ReviewConflict";
 const RESOLVE = "dissonance.DissonanceService/ResolveDissonance";
 
+const MOST_READ = 20;
+/** When memories at sides were learnt, by id. @type {Map<string, string>} */
+const learnt = new Map();
+
 /** @param {import("./view.js").Opened} opened */
 export function open({ id, params, signal, update }) {
+  learnt.clear();
   const states = params.get("state") ? [params.get("state")] : id ? [] : ["POTENTIAL", "CONFIRMED"];
   /** @type {any} */
   let got = null;
@@ -28,17 +33,29 @@ export function open({ id, params, signal, update }) {
         const { conflict } = await call("graph.ConflictService/GetConflict", { id, ...asOf() }, signal);
         got = { conflicts: conflict ? [conflict] : [] };
       } else {
-        const next = await call(inThePast() ? "graph.ConflictService/ListConflicts" : LIST, { ...asOf(),
-          states: states.map((each) => `CONFLICT_STATE_${each}`), pageSize: 50, pageToken,
+        const read = (/** @type {string} */ token) => call(inThePast() ? "graph.ConflictService/ListConflicts" : LIST, { ...asOf(),
+          states: states.map((each) => `CONFLICT_STATE_${each}`), pageSize: 50, pageToken: token,
           ...(params.get("class") && { classes: [`CONFLICT_CLASS_${params.get("class")}`] }),
         }, signal);
-        got = pageToken ? { ...next, conflicts: [...got.conflicts, ...(next.conflicts ?? [])] } : next;
+        got = pageToken ? joined(got, await read(pageToken), "conflicts") : await again(read, "conflicts", got?.conflicts?.length ?? 0);
       }
       failed = null;
     } catch (error) {
       failed = error;
     }
     update();
+    await learn();
+  }
+
+  /** Reads when the items of both sides were learnt: a conflict does not say it. */
+  async function learn() {
+    const sides = (got?.conflicts ?? []).flatMap((/** @type {any} */ { first, second }) => [first, second]);
+    const unknown = sides.filter((/** @type {any} */ { id, kind }) => kind === "ITEM_KIND_MEMORY" && !learnt.has(id)).slice(0, MOST_READ);
+    await Promise.all(unknown.map(async (/** @type {any} */ { id }) => {
+      const { memory } = await call("graph.MemoryService/GetMemory", { id, peek: true, ...asOf() }, signal).catch(() => ({ memory: null }));
+      learnt.set(id, memory?.createTime ?? "");
+    }));
+    if (unknown.length) update();
   }
 
   /** What depends on the side that gave way last: to be looked at, and never changed by itself. @type {string[]} */
@@ -156,7 +173,7 @@ function card(conflict, proposal, actions) {
   const settled = !potential && conflict.state !== "CONFLICT_STATE_CONFIRMED";
   return html`<article class="card" data-row>
     <div class="meta"><a href=${href("conflicts", conflict.id)}>${badge(potential ? "Review conflict?" : word(conflict.state, "CONFLICT_STATE"), potential ? "dashed" : "warn")}</a>
-      <strong>${word(conflict.conflictClass, "CONFLICT_CLASS")}</strong> <span>${word(conflict.severity, "CONFLICT_SEVERITY")}</span>
+      <strong>${word(conflict.conflictClass, "CONFLICT_CLASS")}</strong> <span>${word(conflict.severity, "CONFLICT_SEVERITY")} ${word(conflict.type, "CONFLICT_TYPE")}</span>
       <span>by ${word(conflict.judge, "JUDGE")} <bdi>${conflict.rule || conflict.author}</bdi>${conflict.confidence ? `, ${Number(conflict.confidence).toFixed(2)}` : ""}</span> <span>${time(conflict.createTime)}</span>
       ${proposal ? html`<a href=${href("proposals", proposal)}>proposal ${proposal} waits</a>` : nothing}</div>
     <div class="sides">${side(first, conflict)} ${side(second, conflict)}</div>
@@ -167,14 +184,26 @@ function card(conflict, proposal, actions) {
   </article>`;
 }
 
+/** A side's words, with those marked in which its judge saw the disagreement. @param {any} said */
+function marked({ statement, spans }) {
+  const letters = [...statement], parts = [];
+  let at = 0;
+  for (const { start = 0, end = 0 } of spans.toSorted((/** @type {any} */ a, /** @type {any} */ b) => (a.start ?? 0) - (b.start ?? 0))) {
+    if (start < at) continue;
+    parts.push(letters.slice(at, start).join(""), html`<mark>${letters.slice(start, end).join("")}</mark>`);
+    at = end;
+  }
+  return html`<p class="words" dir="auto">${parts}${letters.slice(at).join("")}</p>`;
+}
+
 /** @param {any} said @param {any} conflict */
 function side(said, conflict) {
   const held = said.supersession ?? {};
   return html`<section class="side" aria-label=${said.id === conflict.olderId ? "The older side" : "A side"}>
     <div class="meta">${item(said.id, said.kind)} ${said.id === conflict.olderId ? badge("older") : nothing} ${badge(said.edgeType === "EDGE_TYPE_CONSTITUTIVE" ? "constitutive" : "", "warn")}
       ${held.isSuperseded ? badge("replaced", "bad") : nothing} ${said.isDeleted ? badge("deleted", "bad") : nothing}</div>
-    ${words(said.statement)}
-    <div class="meta"><span>${held.effectiveValidFrom ? html`held from ${day(held.effectiveValidFrom)}` : "held since ever"}${held.effectiveValidUntil ? html` until ${day(held.effectiveValidUntil)}` : nothing}</span>
+    ${said.spans?.length ? marked(said) : words(said.statement)}
+    <div class="meta">${learnt.get(said.id) ? html`<span>learnt ${time(learnt.get(said.id))}</span>` : nothing} <span>${held.effectiveValidFrom ? html`held from ${day(held.effectiveValidFrom)}` : "held since ever"}${held.effectiveValidUntil ? html` until ${day(held.effectiveValidUntil)}` : nothing}</span>
       ${(said.sources ?? []).map((/** @type {any} */ each) => html`<span>said by <bdi>“${each.speaker || each.file || "unnamed"}”</bdi>, ${word(each.trust, "TRUST_LEVEL")}</span>`)}</div></section>`;
 }
 

@@ -1,7 +1,7 @@
 /** Memories: search, or the newest first, with filters; each result says why it is there. */
 
 import { mayChange } from "../access.js";
-import { call, change } from "../calls.js";
+import { again, call, change, joined } from "../calls.js";
 import { press, setKeys } from "../keys.js";
 import { announce, badge, bandBadge, choice, copies, empty, healthBadge, html, item, nothing, quoted, refusal, time, word, words } from "../parts.js";
 import { asOf, go, href } from "../state.js";
@@ -26,8 +26,8 @@ export function open({ params, signal, update }) {
 
   async function load(pageToken = "") {
     try {
-      const next = await (query ? search(params, history, pageToken, signal) : list(params, history, pageToken, signal));
-      got = pageToken ? { ...next, results: [...got.results, ...next.results] } : next;
+      const read = (/** @type {string} */ token) => (query ? search : list)(params, history, token, signal);
+      got = pageToken ? joined(got, await read(pageToken), "results") : await again(read, "results", got?.results?.length ?? 0);
       failed = null;
     } catch (error) {
       failed = error;

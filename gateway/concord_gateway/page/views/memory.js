@@ -1,6 +1,7 @@
 /** One memory: its words, versions, lineage, facts, conflicts, and to whom it was returned. */
 
 import { mayCall, mayChange } from "../access.js";
+import { fieldText, spoken } from "../action.js";
 import { all, call, change } from "../calls.js";
 import { press, setKeys } from "../keys.js";
 import { announce, ask, badge, copies, day, difference, empty, healthBadge, html, item, nothing, quoted, refusal, saveDot, time, word, words } from "../parts.js";
@@ -180,6 +181,16 @@ const drawn = ({ source, target, relation, claimed }) => [source.id, target.id, 
  * @param {any} each @param {any} said */
 const deeds = (each, said) => (said.edges ?? []).filter((/** @type {any} */ { source }) => source.id === each.id).map((/** @type {any} */ edge) => html`<span>${word(edge.relation)} ${item(edge.target.id)} ${edge.claimed ? badge("claimed, not settled", "dashed") : nothing}</span>`);
 
+/** Fields that differ between versions without anybody's doing. */
+const DERIVED = new Set(["content", "etag", "modifyTime", "supersession", "health", "access", "claims", "lineage"]);
+
+/** What one version changed of the one before. @param {any} before @param {any} after */
+function changes(before, after) {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => !DERIVED.has(name) && fieldText(name, before[name]) !== fieldText(name, after[name]));
+  return html`${before.content === after.content ? html`<p class="quiet">The words did not change.</p>` : difference(before.content ?? "", after.content ?? "")}
+    ${names.length ? html`<dl class="fields">${names.map((name) => html`<dt>${spoken(name)}</dt><dd>${difference(fieldText(name, before[name]) || "none", fieldText(name, after[name]) || "none")}</dd>`)}</dl>` : nothing}`;
+}
+
 /** @param {any} said */
 function versions(said) {
   if (said?.failed) return refusal(said.failed);
@@ -187,8 +198,7 @@ function versions(said) {
   const oldest = said.toSorted((a, b) => Number(a.revision) - Number(b.revision));
   return html`<h2>Versions</h2>${oldest.map((each, at) => html`<article class="card" data-row>
     <div class="meta"><strong>Revision ${each.revision}</strong> <span>${time(each.recordFrom)}</span> <span>by <bdi>${each.principal}</bdi></span></div>
-    ${at === 0 ? words(each.memory?.content) : each.memory?.content === oldest[at - 1].memory?.content
-      ? html`<p class="quiet">The words did not change.</p>` : difference(oldest[at - 1].memory?.content ?? "", each.memory?.content ?? "")}</article>`)}`;
+    ${at === 0 ? words(each.memory?.content) : changes(oldest[at - 1].memory ?? {}, each.memory ?? {})}</article>`)}`;
 }
 
 /** @param {any} said */

@@ -3,7 +3,7 @@
 import { askAgain, changedSince } from "../base.js";
 import { mayCall, mayChange, own } from "../access.js";
 import { asked, named, standing, wordsOf } from "../action.js";
-import { call, change } from "../calls.js";
+import { again, call, change, joined } from "../calls.js";
 import { press, reach, setKeys } from "../keys.js";
 import { bytes } from "../merkle.js";
 import { announce, ask, badge, choice, copies, difference, empty, html, item, kindOf, left, nothing, refusal, time, word, words } from "../parts.js";
@@ -27,8 +27,8 @@ function list({ params, signal, update }) {
 
   async function load(pageToken = "") {
     try {
-      const next = await call(`${SERVICE}/ListProposals`, { pageSize: 50, pageToken, withSummaries: true, ...(status && { statuses: [`PROPOSAL_STATUS_${status}`] }) }, signal);
-      got = pageToken ? { ...next, proposals: [...got.proposals, ...(next.proposals ?? [])] } : next;
+      const read = (/** @type {string} */ token) => call(`${SERVICE}/ListProposals`, { pageSize: 50, pageToken: token, withSummaries: true, ...(status && { statuses: [`PROPOSAL_STATUS_${status}`] }) }, signal);
+      got = pageToken ? joined(got, await read(pageToken), "proposals") : await again(read, "proposals", got?.proposals?.length ?? 0);
     } catch (error) {
       failed = error;
     }
@@ -43,7 +43,7 @@ function list({ params, signal, update }) {
       ${!got ? nothing : (got.proposals ?? []).length === 0 ? empty(html`No proposal is here. What is constitutive changes by a proposal: <code>concord propose</code>.`)
         : html`<table class="folds"><thead><tr><th>Proposal</th><th>What changes</th><th>By</th><th>Status</th><th>Ends</th></tr></thead><tbody>
         ${got.proposals.map((/** @type {any} */ each) => html`<tr data-row><td class="short"><a href=${href("proposals", each.id)}>${each.number} ${word(each.kind, "PROPOSAL_KIND")}</a></td><td data-name="Changes">${words(each.summary)}</td>
-          <td data-name="By"><bdi>${each.proposer}</bdi></td><td data-name="Status">${badge(word(each.status, "PROPOSAL_STATUS"))}</td><td data-name="Ends">${left(each.expireTime)}</td></tr>`)}</tbody></table>`}
+          <td data-name="By"><bdi>${each.proposer}</bdi></td><td data-name="Status">${badge(word(each.status, "PROPOSAL_STATUS"))}</td><td data-name="Ends">${each.status.includes("PENDING") ? left(each.expireTime) : nothing}</td></tr>`)}</tbody></table>`}
       ${got?.nextPageToken ? html`<button @click=${() => load(got.nextPageToken)}>More</button>` : nothing}`,
   };
 }
