@@ -6,6 +6,7 @@ from pathlib import Path
 from concord_testing.command_line import CommandLine
 from page_views import SignIn, System, view
 from playwright.sync_api import expect
+from two_signers import approved, proposal
 
 
 def test_a_lineage_says_what_replaced_what_and_what_is_only_claimed(
@@ -139,3 +140,48 @@ def test_a_time_that_is_none_is_refused_in_words(sign_in: SignIn, running: Syste
     expect(page.get_by_role("alert")).to_contain_text("valid_time")
     page.get_by_role("button", name="Back to now").click()
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_refusal_stays_until_something_is_done_again(
+    sign_in: SignIn, running: System, concord: CommandLine
+) -> None:
+    """W5 V3: what cannot be forgotten alone is said, and no look for changes takes it away."""
+    made = proposal(concord, "propose", "add", "I keep what I say.", "--constitutive")
+    approved(concord, made.number, "agent")
+    memory = approved(concord, made.number, "human").affected[0].id
+    page = view(sign_in(), running, f"memory/{memory}")
+
+    page.get_by_role("button", name="Forget").click()
+    expect(page.get_by_role("alert")).to_contain_text("consent of both principals")
+    concord.done("add", "Something else is new.")
+
+    with page.expect_response(lambda reply: reply.url.endswith("/GetMemory"), timeout=30_000):
+        pass
+    expect(page.get_by_role("alert")).to_contain_text("consent of both principals")
+
+
+def test_what_did_not_hold_then_is_said(
+    sign_in: SignIn, running: System, concord: CommandLine
+) -> None:
+    """W5 T1: at a time before its own a memory, and the head of a chain, does not seem to hold."""
+    concord.done("add", "The weir is old.", "--id", "weir-1", "--valid-from", "2024-01-01")
+    new = ("--id", "weir-2", "--valid-from", "2026-01-01", "--supersedes", "weir-1")
+    concord.done("add", "The weir is new.", *new)
+    page = sign_in()
+
+    view(page, running, "memory/weir-2?held=2025-06-01T00:00")
+    expect(page.locator("article .badge").get_by_text("did not hold yet")).to_be_visible()
+    view(page, running, "memory/weir-2")
+    expect(page.locator("li.head").get_by_text("holds", exact=True)).to_be_visible()
+
+
+def test_a_key_to_add_leads_to_the_words(sign_in: SignIn) -> None:
+    """W5: after `a` somebody can type at once."""
+    page = sign_in()
+    page.keyboard.press("2")
+    page.get_by_role("heading", name="Memories").wait_for()
+    page.get_by_role("button", name="Add a memory").wait_for()
+
+    page.keyboard.press("a")
+
+    expect(page.get_by_label("What is to be remembered")).to_be_focused()

@@ -64,5 +64,13 @@ export function asOf() {
   return { asOf: { ...(held && { validTime: instant(held) }), ...(known && { recordTime: instant(known) }) } };
 }
 
+/** Whether something with these times holds at the time that is looked at; else in words why not.
+ * @param {{effectiveValidFrom?: string, effectiveValidUntil?: string} | undefined} times @returns {string} */
+export function outside(times) {
+  const held = asOf().asOf?.validTime, at = held ? new Date(held) : new Date(), then = held ? "did not hold" : "does not hold";
+  if (times?.effectiveValidFrom && new Date(times.effectiveValidFrom) > at) return `${then} yet`;
+  return times?.effectiveValidUntil && new Date(times.effectiveValidUntil) <= at ? `${then} any more` : "";
+}
+
 /** Whether a past is looked at, where nothing can be changed. */
 export const inThePast = () => Boolean(asOf().asOf);

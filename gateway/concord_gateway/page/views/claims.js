@@ -21,6 +21,8 @@ export function open({ params, signal, update }) {
   let got = null;
   /** @type {unknown} */
   let failed = null;
+  /** What was refused last: it stays until something is done again. @type {unknown} */
+  let refused = null;
 
   async function load(pageToken = "") {
     try {
@@ -37,11 +39,12 @@ export function open({ params, signal, update }) {
 
   const settle = (/** @type {string} */ method, /** @type {object} */ named) => async () => {
     try {
+      refused = null;
       const { claims = [] } = await change(`graph.ClaimService/${method}`, { named });
       announce(`${claims.length} settled.`);
       await load();
     } catch (error) {
-      failed = error;
+      refused = error;
       update();
     }
   };
@@ -54,7 +57,7 @@ export function open({ params, signal, update }) {
       <div class="row"><label>State <select @change=${(/** @type {Event} */ event) => go({ state: /** @type {HTMLSelectElement} */ (event.target).value })}>
         ${STATES.map((each) => html`<option value=${each} .selected=${each === state}>${each.toLowerCase()}</option>`)}</select></label>
         ${["claimant", "item"].map((name) => params.get(name) ? html`<button class="small" @click=${() => go({ [name]: "" })}>${name} <bdi>${params.get(name)}</bdi> ✕</button>` : nothing)}</div>
-      ${refusal(failed)}
+      ${refusal(failed)} ${refusal(refused)}
       ${params.get("claimant") && state === "OPEN" && got?.claims?.length > 1 && got.claims.every(maySettle) ? together(params.get("claimant"), got.claims, settle) : nothing}
       ${!got ? html`<p class="quiet">Loading…</p>` : (got.claims ?? []).length === 0 ? empty("No claim is here: nobody asked to change what a higher party wrote.") : got.claims.map((/** @type {any} */ each) => card(each, settle))}
       ${got?.nextPageToken ? html`<button @click=${() => load(got.nextPageToken)}>More, of ${got.total}</button>` : nothing}`,

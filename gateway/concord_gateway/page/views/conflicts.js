@@ -26,6 +26,8 @@ export function open({ id, params, signal, update }) {
   let got = null;
   /** @type {unknown} */
   let failed = null;
+  /** What was refused last: it stays until something is done again. @type {unknown} */
+  let refused = null;
 
   async function load(pageToken = "") {
     try {
@@ -66,6 +68,7 @@ export function open({ id, params, signal, update }) {
   /** @param {any} conflict @param {string} method @param {any} request @param {string} did */
   async function settle(conflict, method, request, did) {
     try {
+      refused = null;
       const reply = await change(method, { conflictId: conflict.id, ...request });
       last = request.action === "REVIEW_ACTION_REOPEN" ? null : conflict;
       depends = reply.dependentIds ?? [];
@@ -73,7 +76,7 @@ export function open({ id, params, signal, update }) {
         : reply.outcome === "WRITE_OUTCOME_CLAIMED" ? "Recorded as a claim: its owner settles it." : last ? `${did} Press u to undo it.` : did);
       await load();
     } catch (error) {
-      failed = error;
+      refused = error;
       update();
     }
   }
@@ -89,7 +92,7 @@ export function open({ id, params, signal, update }) {
     load: () => load(),
     draw: () => html`<h1>Conflicts</h1>
       ${id ? html`<p><a href=${href("conflicts")}>All conflicts</a></p>` : filters(params)}
-      ${refusal(failed)} ${dependents(depends)}
+      ${refusal(failed)} ${refusal(refused)} ${dependents(depends)}
       ${!got ? html`<p class="quiet">Loading…</p>` : shown(got.conflicts ?? [], got.proposals ?? {}, actions, params.get("by") ?? "RULE")}
       ${got?.nextPageToken ? html`<button @click=${() => load(got.nextPageToken)}>More</button>` : nothing}`,
   };

@@ -55,7 +55,10 @@ export function open({ params, signal, update }) {
 
   setKeys([{ key: "a", does: "add a memory", act: () => go({ add: "1" }) }, { key: "c", does: "copy the CLI command", act: press("copy") }]);
   return {
-    load: () => load(),
+    load: async () => {
+      if (!got && params.get("add") === "1") /** @type {HTMLElement | null} */ (document.querySelector("main textarea"))?.focus();
+      await load();
+    },
     draw: () => html`<h1>Memories</h1>
       ${filters(params, query, history)}
       ${mayChange("graph.MemoryService/AddMemory") ? adding(params, add, addFailed) : nothing}

@@ -6,7 +6,7 @@ import { all, call, change } from "../calls.js";
 import { press, setKeys } from "../keys.js";
 import { announce, ask, badge, copies, day, difference, empty, healthBadge, html, item, nothing, quoted, refusal, saveDot, time, word, words } from "../parts.js";
 import { render } from "../vendor/lit-html/lit-html.js";
-import { asOf, href } from "../state.js";
+import { asOf, href, outside } from "../state.js";
 import { claimBadges } from "./claims.js";
 
 /** @param {import("./view.js").Opened} opened */
@@ -17,6 +17,8 @@ export function open({ id, signal, update }) {
   let status = null;
   /** @type {unknown} */
   let failed = null;
+  /** What was refused last: it stays until something is done again. @type {unknown} */
+  let refused = null;
   /** @type {Record<string, any>} */
   const beside = {};
 
@@ -50,11 +52,12 @@ export function open({ id, signal, update }) {
   /** Runs a change and shows what it did. @param {() => Promise<any>} act @param {string} did */
   const doing = async (act, did) => {
     try {
+      refused = null;
       const reply = await act();
       announce(reply?.outcome === "WRITE_OUTCOME_CLAIMED" ? "Recorded as a claim: its owner settles it." : did);
       await load();
     } catch (error) {
-      failed = error;
+      refused = error;
       update();
     }
   };
@@ -99,7 +102,7 @@ export function open({ id, signal, update }) {
   return {
     load,
     draw: () => html`<p><a href=${href("memories")}>Memories</a></p><h1><bdi>${id}</bdi></h1>
-      ${refusal(failed)}
+      ${refusal(failed)} ${refusal(refused)}
       ${memory ? whole(memory, beside, actions) : status === null ? html`<p class="quiet">Loading…</p>`
         : empty(status === "LOOKUP_STATUS_ERASED" ? "This memory was erased." : "There is no such memory in this space, or not at this time.")}`,
   };
@@ -111,7 +114,7 @@ function whole(memory, beside, actions) {
   return html`<article class="card">
       <div class="meta">${word(memory.kind, "MEMORY_KIND")} ${healthBadge(memory.health)}
         ${badge(memory.edgeType === "EDGE_TYPE_CONSTITUTIVE" ? "constitutive: takes both to change" : "", "warn")}
-        ${stands.isSuperseded ? badge("replaced", "bad") : nothing} ${memory.forgetTime ? badge("forgotten", "bad") : nothing} ${claimBadges(memory)}</div>
+        ${stands.isSuperseded ? badge("replaced", "bad") : badge(outside(stands), "warn")} ${memory.forgetTime ? badge("forgotten", "bad") : nothing} ${claimBadges(memory)}</div>
       ${words(memory.content)}
       <div class="row">${buttons(memory, actions)} <a class="button" href=${href("graph", `memory:${memory.id}`)}>Graph</a> ${copies(`concord get ${quoted(memory.id)}`, memory)}</div>
     </article>
@@ -165,7 +168,7 @@ function lineage(id, said) {
   const from = (/** @type {any} */ each) => each.supersession?.effectiveValidFrom;
   return html`<h2>Lineage</h2><ol class="timeline">${items.map((/** @type {any} */ each) => html`<li class=${each.isHead ? "head" : ""} data-row>
     <div class="meta"><span>${from(each) ? day(from(each)) : "since ever"}${each.supersession?.effectiveValidUntil ? html` to ${day(each.supersession.effectiveValidUntil)}` : nothing}</span>
-      ${each.isHead ? badge("holds", "good") : nothing} ${each.isUndeclared ? badge("named, but not stored", "warn") : nothing} ${each.isDeleted ? badge("forgotten", "bad") : nothing} ${each.isErased ? badge("erased", "bad") : nothing}
+      ${each.isHead ? (outside(each.supersession) ? badge(outside(each.supersession), "warn") : badge("holds", "good")) : nothing} ${each.isUndeclared ? badge("named, but not stored", "warn") : nothing} ${each.isDeleted ? badge("forgotten", "bad") : nothing} ${each.isErased ? badge("erased", "bad") : nothing}
       ${each.id === id ? html`<strong><bdi>${each.id}</bdi></strong>` : item(each.id, each.kind)} ${deeds(each, said)}
       ${(each.derivedFrom ?? []).length ? html`<span>drawn from ${each.derivedFrom.map((/** @type {any} */ one) => html`${item(one.id)} `)}</span>` : nothing}</div>
     ${words(each.statement)}</li>`)}</ol>

@@ -58,6 +58,8 @@ function one({ id, signal, update }) {
   let signer = { slot: "", principal: "", pair: null, counts: false };
   /** @type {unknown} */
   let failed = null;
+  /** What was refused last: it stays until something is done again. @type {unknown} */
+  let refused = null;
   /** @type {string | null} */
   let changedFrom = null;
   /** @type {import("../base.js").Changed[]} */
@@ -71,6 +73,7 @@ function one({ id, signal, update }) {
       const reply = await call(`${SERVICE}/GetProposal`, /^\d+$/.test(id) ? { number: id } : { id }, signal);
       const next = reply.proposal ?? null;
       const read = next && (await revisionOf(next));
+      failed = null;
       if (shown && read && read.digest !== shown.digest) changedFrom = shown.text;
       [proposal, shown, isMissing] = [next, read, !next];
       if (read) now = await standing(JSON.parse(read.text).affected, signal);
@@ -84,11 +87,11 @@ function one({ id, signal, update }) {
   /** @param {() => Promise<any>} act @param {string} did */
   const doing = async (act, did) => {
     try {
-      failed = null;
+      refused = null;
       await act();
       announce(did);
     } catch (error) {
-      failed = error;
+      refused = error;
     }
     await load();
   };
@@ -149,7 +152,7 @@ function one({ id, signal, update }) {
   ]);
   return {
     load,
-    draw: () => html`<p><a href=${href("proposals")}>Proposals</a></p>${refusal(failed)}
+    draw: () => html`<p><a href=${href("proposals")}>Proposals</a></p>${refusal(failed)} ${refusal(refused)}
       ${isMissing ? html`<h1>Proposal <bdi>${id}</bdi></h1>${empty("There is no such proposal in this space.")}` : nothing}
       ${!proposal || !shown ? (failed || isMissing ? nothing : html`<p class="quiet">Loading…</p>`) : whole(proposal, JSON.parse(shown.text), shown, { changedFrom, stale, signer, act, now })}`,
   };

@@ -41,7 +41,7 @@ export function open({ signal, update }) {
         <label><span><input type="checkbox" name="review"> have several models review it</span></label>
         <div class="row"><button>Bring together</button></div></form>` : nothing}
       ${refusal(failed)}
-      ${run ? shown(run) : empty("Ask a question that several memories answer differently: their theses, what contradicts what, and what stays open are shown here.")}`,
+      ${run ? shown(run) : empty(mayChange(METHOD) ? "Ask a question that several memories answer differently: their theses, what contradicts what, and what stays open are shown here." : "This key may not bring memories together, or a past is looked at.")}`,
   };
 }
 
