@@ -1,5 +1,6 @@
 """One memory and what is around it, and the way to more of its kind."""
 
+import json
 import re
 from pathlib import Path
 
@@ -72,6 +73,7 @@ def test_a_tag_leads_to_all_that_have_it(
     """W5: tags and domains are filters in the address."""
     for name in ("anvil", "bellows"):
         concord.done("add", f"The {name} is hot.", "--id", name, "--tag", "forge")
+    concord.done("add", "The rain is cold.")
     page = view(sign_in(), running, "memory/anvil")
 
     page.get_by_role("link", name="forge").click()
@@ -148,7 +150,9 @@ def test_a_refusal_stays_until_something_is_done_again(
     """W5 V3: what cannot be forgotten alone is said, and no look for changes takes it away."""
     made = proposal(concord, "propose", "add", "I keep what I say.", "--constitutive")
     approved(concord, made.number, "agent")
-    memory = approved(concord, made.number, "human").affected[0].id
+    approved(concord, made.number, "human")
+    known = json.loads(concord.done("list", "--json"))["memories"]
+    memory = next(each["id"] for each in known if each["content"] == "I keep what I say.")
     page = view(sign_in(), running, f"memory/{memory}")
 
     page.get_by_role("button", name="Forget").click()
