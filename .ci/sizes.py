@@ -229,9 +229,9 @@ RISES: list[tuple[str, int, str]] = [
     ("tests", 57, "which of a page's results are MEDIUM: issue 33"),
     ("gateway/concord_gateway", 680, "OpenAPI from the descriptors, and the contract as a page"),
     ("tests", 415, "OpenAPI against each method's cases and rules, and a generated client"),
-    ("gateway/concord_gateway", 2540, "the page: its modules and its sheet count, too (issue 35)"),
+    ("gateway/concord_gateway", 2865, "the page: its modules and its sheet count, too (issue 35)"),
     ("gateway/client", 15, "what undo and scopes say, joined"),
-    ("tests", 680, "the page in a real browser, and before a server that lies"),
+    ("tests", 1190, "the page in a real browser: settling, decisions, a server that lies"),
     ("tests", 1580, "the bench of governance, with 50 questions; who owns an item"),
     ("services/libs/chassis", 73, "health without TLS, at an address of its own"),
     (

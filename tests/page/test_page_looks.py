@@ -12,7 +12,7 @@ SCREENS = (("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390))
 VIEWS = (
     *("today", "memories", "memories?q=office", "memory/long", "graph", "graph/Ada", "conflicts"),
     *("graph?whole=1", "graph/memory:long"),
-    *("claims", "proposals", "audit", "system", "syntheses", "nowhere"),
+    *("claims", "proposals", "proposals/1", "audit", "system", "syntheses", "nowhere"),
 )
 
 
@@ -20,7 +20,9 @@ VIEWS = (
 def filled(concord: CommandLine) -> None:
     """Long words, right-to-left text, a conflict, a claim, a chain."""
     word = "Donaudampfschifffahrtsgesellschaftskapitänsmützenhersteller"
-    concord.done("add", f"{word} " * 300, "--id", "long", "--fact", f"Ada|KNOWS|{word}")
+    concord.done(
+        "add", f"{word} " * 300, "--id", "long", "--fact", f"Ada|KNOWS|{word}", "--tag", word
+    )
     concord.done("add", "שלום עולם: הפגישה ביום שלישי", "--id", "rtl")
     concord.done("add", "The office is in Kiel.", "--id", "office-1")
     concord.done("add", "The office is in Bremen.", "--id", "office-2", "--supersedes", "office-1")

@@ -108,3 +108,15 @@ export async function all(method, request, field, most, signal) {
   }
   return items;
 }
+
+/** A list as it was shown, read again: as many pages as that takes, so that what was opened stays.
+ * @param {(pageToken: string) => Promise<any>} read @param {string} field @param {number} least items that were shown
+ * @returns {Promise<any>} the last reply, with the items of all pages */
+export async function again(read, field, least) {
+  let got = await read("");
+  while (got.nextPageToken && (got[field] ?? []).length < least) got = joined(got, await read(got.nextPageToken), field);
+  return got;
+}
+
+/** @param {any} got @param {any} next @param {string} field */
+export const joined = (got, next, field) => ({ ...got, ...next, [field]: [...(got[field] ?? []), ...(next[field] ?? [])] });

@@ -1,5 +1,7 @@
 /** Keys: letters act on the view, j and k move over its rows. Each view adds its own. */
 
+import { announce } from "./parts.js";
+
 /** @typedef {{key: string, does: string, act: () => void}} Key */
 
 /** @type {Key[]} */
@@ -41,9 +43,18 @@ function open() {
   /** @type {HTMLElement | null | undefined} */ (currentRow()?.querySelector("a"))?.click();
 }
 
-/** Presses a button of the row that keys act on. @param {string} name its `data-key` */
-export const press = (name) => () =>
-  /** @type {HTMLElement | null | undefined} */ ((currentRow() ?? document.querySelector("main"))?.querySelector(`[data-key="${name}"]`))?.click();
+/** The button of a name that a key means: of the row that keys act on, else of no row, else the only one.
+ * @param {string} name its `data-key` @returns {HTMLElement | undefined} */
+function meant(name) {
+  const all = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(`main [data-key="${name}"]`)]);
+  const found = all.find((each) => currentRow()?.contains(each)) ?? all.find((each) => !each.closest("[data-row]"));
+  if (!found && all.length > 1) announce("Choose a row first, with j and k.");
+  return found ?? (all.length === 1 ? all[0] : undefined);
+}
+/** Presses a button. @param {string} name its `data-key` */
+export const press = (name) => () => meant(name)?.click();
+/** Goes to a button, for what no single key should do. @param {string} name its `data-key` */
+export const reach = (name) => () => meant(name)?.focus();
 
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;

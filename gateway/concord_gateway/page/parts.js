@@ -21,6 +21,13 @@ export function time(stamp) {
   return html`<time datetime=${stamp} title=${stamp}>${said}</time>`;
 }
 
+/** How long something waits still, in hours as long as these are few; the exact time on hover.
+ * @param {string | undefined} stamp RFC 3339 */
+export function left(stamp) {
+  const hours = stamp ? (new Date(stamp).getTime() - Date.now()) / 3_600_000 : NaN;
+  return hours >= 1 && hours < 100 ? html`<time datetime=${stamp} title=${stamp}>in ${Math.floor(hours)} ${Math.floor(hours) === 1 ? "hour" : "hours"}</time>` : time(stamp);
+}
+
 /** The day of a time; the exact one on hover. @param {string | undefined} stamp */
 export const day = (stamp) => (stamp ? html`<time datetime=${stamp} title=${stamp}>${stamp.slice(0, 10)}</time>` : nothing);
 
@@ -28,7 +35,7 @@ export const day = (stamp) => (stamp ? html`<time datetime=${stamp} title=${stam
  * @param {string | undefined} value @param {string} [prefix] */
 export function word(value, prefix = "") {
   if (!value || value.endsWith("_UNSPECIFIED")) return "";
-  return value.replace(`${prefix}_`, "").replaceAll("_", " ").toLowerCase();
+  return (prefix ? value.replace(`${prefix}_`, "") : value).replaceAll("_", " ").toLowerCase();
 }
 
 /** Stored words, as they are; long ones can be opened. @param {string | undefined} text @param {boolean} [whole] */
@@ -76,9 +83,10 @@ export const bandBadge = (band) => badge(word(band, "CONFIDENCE_BAND"), BANDS[wo
 export function refusal(error) {
   if (!error) return nothing;
   if (!(error instanceof Refused)) return html`<div class="error" role="alert">This page failed: ${String(error)}</div>`;
+  const more = error.violations.filter((/** @type {any} */ each) => !error.message.startsWith(each.description));
   return html`<div class="error" role="alert">
     <p class="words">${error.message}</p>
-    ${error.violations.length > 0 ? html`<ul>${error.violations.map((/** @type {any} */ each) => html`<li><code>${each.field}</code> ${each.description}</li>`)}</ul>` : nothing}
+    ${more.length > 0 ? html`<ul>${more.map((/** @type {any} */ each) => html`<li><code>${each.field}</code> ${each.description}</li>`)}</ul>` : nothing}
     ${error.reason ? html`<p class="quiet mono">${error.reason}</p>` : nothing}
   </div>`;
 }
@@ -86,8 +94,8 @@ export function refusal(error) {
 /** A filter of the address, chosen from some values. @param {URLSearchParams} params @param {string} name @param {string} label
  * @param {string[]} values @param {string} [none] what no choice is called */
 export const choice = (params, name, label, values, none = "any") => html`<label>${label}
-  <select @change=${(/** @type {Event} */ event) => go({ [name]: /** @type {HTMLSelectElement} */ (event.target).value })}><option value="">${none}</option>
-    ${values.map((each) => html`<option value=${each} ?selected=${params.get(name) === each}>${word(each)}</option>`)}</select></label>`;
+  <select @change=${(/** @type {Event} */ event) => go({ [name]: /** @type {HTMLSelectElement} */ (event.target).value })}><option value="" .selected=${!params.get(name)}>${none}</option>
+    ${values.map((each) => html`<option value=${each} .selected=${params.get(name) === each}>${word(each)}</option>`)}</select></label>`;
 
 /** Nothing is there: what to do next. @param {unknown} said */
 export const empty = (said) => html`<div class="empty">${said}</div>`;
@@ -99,7 +107,7 @@ export function copies(command, json) {
     await navigator.clipboard.writeText(text);
     announce(`${button.textContent?.replace("Copy", "Copied")}.`);
   };
-  return html`<button class="small" title=${command} @click=${copy(command)}>Copy CLI command</button>
+  return html`<button class="small" data-key="copy" title=${command} @click=${copy(command)}>Copy CLI command</button>
     <button class="small" @click=${copy(JSON.stringify(json, null, 2))}>Copy as JSON</button>`;
 }
 
@@ -153,22 +161,60 @@ export function ask({ title, text, fields = [], yes }, render) {
   });
 }
 
-/** Two texts with their differences marked, word by word. @param {string} before @param {string} after */
-export function difference(before, after) {
-  const old = before.split(/(\s+)/).slice(0, 2000);
-  const now = after.split(/(\s+)/).slice(0, 2000);
-  const longest = Array.from({ length: old.length + 1 }, () => new Uint16Array(now.length + 1));
-  for (let i = old.length - 1; i >= 0; i--)
-    for (let j = now.length - 1; j >= 0; j--)
-      longest[i][j] = old[i] === now[j] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
-  const shown = [];
-  for (let i = 0, j = 0; i < old.length || j < now.length;) {
-    if (i < old.length && j < now.length && old[i] === now[j]) {
-      shown.push(old[i]);
-      i++;
-      j++;
-    } else if (j >= now.length || (i < old.length && longest[i + 1][j] >= longest[i][j + 1])) shown.push(html`<del>${old[i++]}</del>`);
-    else shown.push(html`<ins>${now[j++]}</ins>`);
+/** What both texts have alike and what only one has, word by word: their beginning and end first, then the longest
+ * common sequence of what is between; where that is too much to compare, all of it differs.
+ * @param {string[]} old @param {string[]} now @returns {[string, string][]} kinds, " ", "-" or "+", with words */
+function compared(old, now) {
+  let head = 0, tail = 0;
+  while (head < Math.min(old.length, now.length) && old[head] === now[head]) head++;
+  while (tail < Math.min(old.length, now.length) - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
+  const before = old.slice(head, old.length - tail), after = now.slice(head, now.length - tail);
+  const tooMuch = before.length * after.length > MOST_COMPARED;
+  const longest = tooMuch ? [] : Array.from({ length: before.length + 1 }, () => new Uint16Array(after.length + 1));
+  for (let i = before.length - 1; i >= 0 && !tooMuch; i--)
+    for (let j = after.length - 1; j >= 0; j--)
+      longest[i][j] = before[i] === after[j] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
+  /** @type {[string, string][]} */
+  const middle = [];
+  for (let i = 0, j = 0; i < before.length || j < after.length;) {
+    const isSame = !tooMuch && i < before.length && j < after.length && before[i] === after[j];
+    if (isSame) middle.push([" ", before[i++] && after[j++]]);
+    else if (j >= after.length || (i < before.length && (tooMuch || longest[i + 1][j] >= longest[i][j + 1]))) middle.push(["-", before[i++]]);
+    else middle.push(["+", after[j++]]);
   }
-  return html`<p class="words" dir="auto">${shown}</p>`;
+  return [...old.slice(0, head).map(same), ...middle, ...old.slice(old.length - tail).map(same)];
+}
+/** @param {string} text @returns {[string, string]} */
+const same = (text) => [" ", text];
+const MOST_COMPARED = 4_000_000;
+/** Words and spaces before and after a difference that are shown; what is further away is counted. */
+const AROUND = 80;
+
+/** Two texts with all their differences marked, word by word. @param {string} before @param {string} after */
+export function difference(before, after) {
+  /** @type {{kind: string, parts: string[]}[]} */
+  const runs = [];
+  for (const [kind, text] of compared(before.split(/(\s+)/), after.split(/(\s+)/))) {
+    if (runs.at(-1)?.kind === kind) runs.at(-1)?.parts.push(text);
+    else runs.push({ kind, parts: [text] });
+  }
+  return html`<p class="words" dir="auto">${runs.map(({ kind, parts }, at) => {
+    if (kind === "-") return html`<del>${parts.join("")}</del>`;
+    if (kind === "+") return html`<ins>${parts.join("")}</ins>`;
+    const first = at ? AROUND : 0, last = at < runs.length - 1 ? AROUND : 0;
+    if (runs.length === 1 || parts.length <= first + last + AROUND) return parts.join("");
+    return html`${parts.slice(0, first).join("")} <span class="quiet">[… ${((parts.length - first - last) / 2 | 0).toLocaleString()} words that stay …]</span> ${parts.slice(parts.length - last).join("")}`;
+  })}</p>`;
+}
+
+/** Saves a drawing for graphviz. @param {string} name of the file @param {[string, string][]} nodes ids with labels
+ * @param {[string, string, string][]} edges from, to and label */
+export function saveDot(name, nodes, edges) {
+  const text = (/** @type {string} */ each) => JSON.stringify(each.slice(0, 200));
+  const lines = [...nodes.map(([id, label]) => `  ${text(id)} [label=${text(label)}];`), ...edges.map(([from, to, label]) => `  ${text(from)} -> ${text(to)} [label=${text(label)}];`)];
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([`digraph {\n${lines.join("\n")}\n}\n`], { type: "text/vnd.graphviz" }));
+  link.download = `${name}.dot`;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }

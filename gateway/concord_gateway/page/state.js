@@ -49,14 +49,27 @@ export function go(changes, { replace = false } = {}) {
   } else location.hash = to;
 }
 
+/** A time of the address, for a call; one that is none is sent as it is, and refused in words. @param {string} text */
+function instant(text) {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? text : time.toISOString();
+}
+
 /** The times that reads are asked for; absent: now.
  * @returns {{asOf?: {validTime?: string, recordTime?: string}}} */
 export function asOf() {
   const { params } = place();
   const [held, known] = TIMES.map((name) => params.get(name));
   if (!held && !known) return {};
-  const instant = (/** @type {string} */ day) => new Date(day).toISOString();
   return { asOf: { ...(held && { validTime: instant(held) }), ...(known && { recordTime: instant(known) }) } };
+}
+
+/** Whether something with these times holds at the time that is looked at; else in words why not.
+ * @param {{effectiveValidFrom?: string, effectiveValidUntil?: string} | undefined} times @returns {string} */
+export function outside(times) {
+  const held = asOf().asOf?.validTime, at = held ? new Date(held) : new Date(), then = held ? "did not hold" : "does not hold";
+  if (times?.effectiveValidFrom && new Date(times.effectiveValidFrom) > at) return `${then} yet`;
+  return times?.effectiveValidUntil && new Date(times.effectiveValidUntil) <= at ? `${then} any more` : "";
 }
 
 /** Whether a past is looked at, where nothing can be changed. */

@@ -1,13 +1,17 @@
 /** Audit: the log of what was decided, newest first; its proofs are checked in this browser. */
 
 import { own } from "../access.js";
-import { call } from "../calls.js";
+import { again, call, joined } from "../calls.js";
 import { setKeys, press } from "../keys.js";
 import { bytes, checkpoint, consistent, included } from "../merkle.js";
 import { badge, choice, empty, html, item, kindOf, nothing, refusal, time, word } from "../parts.js";
 import { asOf, go, href } from "../state.js";
 
-const ACTIONS = ["SMF_PROPOSE", "SMF_APPROVE", "SMF_REJECT", "SMF_EXECUTE", "SMF_UNDO", "SMF_FAIL", "DELETE_ATTEMPT", "WRITE_ATTEMPT", "FRAMING_VIOLATION", "SAFEGUARD_VIOLATION", "CONSENT_REFUSED", "KEY_CREATE", "KEY_REVOKE"];
+const ACTIONS = [
+  "GENESIS", "SMF_PROPOSE", "SMF_REVISE", "SMF_APPROVE", "SMF_REVOKE", "SMF_REJECT", "SMF_WITHDRAW", "SMF_EXPIRE", "SMF_DECIDE", "SMF_EXECUTE", "SMF_FAIL", "SMF_UNDO", "SMF_SETTLE",
+  "WRITE_SUCCESS", "WRITE_ATTEMPT", "DELETE_SUCCESS", "DELETE_ATTEMPT", "FRAMING_VIOLATION", "SAFEGUARD_VIOLATION", "CONSENT_REFUSED", "SELECTION_ERASED", "IMPORT", "RESTORE",
+  "KEY_CREATE", "KEY_REVOKE", "SPACE_CREATE", "SPACE_DELETE",
+];
 const ACTORS = ["AGENT", "HUMAN", "SYSTEM"];
 
 /** @param {import("./view.js").Opened} opened */
@@ -23,14 +27,14 @@ export function open({ params, signal, update }) {
 
   async function load(pageToken = "") {
     try {
-      const next = await call("governance.AuditService/ListAuditEntries", {
-        pageSize: 50, pageToken, itemId: params.get("item") ?? "",
+      const read = (/** @type {string} */ token) => call("governance.AuditService/ListAuditEntries", {
+        pageSize: 50, pageToken: token, itemId: params.get("item") ?? "",
         ...(params.get("action") && { actions: [`AUDIT_ACTION_${params.get("action")}`] }),
         ...(params.get("actor") && { actor: `PRINCIPAL_KIND_${params.get("actor")}` }),
         ...(asOf().asOf?.recordTime && { until: asOf().asOf?.recordTime }),
         ...(params.get("since") && { since: new Date(String(params.get("since"))).toISOString() }),
       }, signal);
-      got = pageToken ? { ...next, entries: [...got.entries, ...(next.entries ?? [])] } : next;
+      got = pageToken ? joined(got, await read(pageToken), "entries") : await again(read, "entries", got?.entries?.length ?? 0);
       failed = null;
     } catch (error) {
       failed = error;
@@ -96,7 +100,7 @@ async function inclusion(entry) {
 
 /** @param {URLSearchParams} params */
 function filters(params) {
-  return html`<div class="row">${choice(params, "action", "Action", ACTIONS)} ${choice(params, "actor", "Actor", ACTORS)}
+  return html`<div class="row">${choice(params, "action", "Action", ACTIONS, "any")} ${choice(params, "actor", "Actor", ACTORS)}
     <label>Since <input type="date" .value=${params.get("since") ?? ""} @change=${(/** @type {Event} */ event) => go({ since: /** @type {HTMLInputElement} */ (event.target).value })}></label>
     ${params.get("item") ? html`<button class="small" @click=${() => go({ item: "" })}>Item <bdi>${params.get("item")}</bdi> ✕</button>` : nothing}</div>`;
 }
@@ -107,7 +111,7 @@ function table(entries, proved, prove) {
     ${entries.map((each) => {
       const proof = proved.get(each.index ?? "0");
       return html`<tr data-row><td class="num" data-name="Entry">${each.index ?? 0}</td><td class="short" data-name="When">${time(each.time)}</td>
-        <td data-name="What">${word(each.action, "AUDIT_ACTION")} ${each.blocked ? badge("refused", "bad") : nothing}<div class="quiet">${each.reason}</div></td>
+        <td data-name="What">${word(each.action, "AUDIT_ACTION").replace(/^smf /, "proposal: ")} ${each.blocked ? badge("refused", "bad") : nothing}<div class="quiet">${each.reason}</div></td>
         <td data-name="Who">${word(each.actor, "PRINCIPAL_KIND")} <bdi>${each.principal}</bdi></td>
         <td data-name=${each.itemId || each.proposalId ? "Item" : nothing}>${item(each.itemId, kindOf(JSON.parse(new TextDecoder().decode(bytes(each.leaf))).item?.kind))} ${each.proposalId ? html`<a href=${href("proposals", each.proposalId)}>its proposal</a>` : nothing}</td>
         <td data-name="Proof">${proof ? html`${badge(proof.good ? "holds" : "fails", proof.good ? "good" : "bad", proof.said)}` : html`<button class="small" data-key="prove" @click=${prove(each)}>Check</button>`}</td></tr>`;

@@ -1,7 +1,7 @@
 /** Graph: what is around a node, or a whole space. The drawing and its table show the same edges. */
 
 import { all, call } from "../calls.js";
-import { badge, day, empty, healthBadge, html, item, nothing, refusal, word } from "../parts.js";
+import { badge, day, empty, healthBadge, html, item, nothing, refusal, saveDot, word } from "../parts.js";
 import { asOf, go, href } from "../state.js";
 import { draw as drawn, nameOf, release } from "../drawing.js";
 
@@ -67,6 +67,9 @@ const isSomething = (got) => Boolean(got?.edges?.length || got?.conflicts?.lengt
 const legend = () => html`<ul class="legend" aria-label="What the lines mean"><li class="plain">holds</li><li class="constitutive">constitutive</li>
   <li class="confirmed">a confirmed conflict</li><li class="potential">waits: a conflict for its review, a claim for its owner</li></ul><p class="quiet">Click a node to go there.</p>`;
 
+/** @param {string} id @param {any} got */
+const save = (id, got) => saveDot(`graph-${id || "space"}`, [], got.edges.map((/** @type {any} */ each) => [nameOf(each.source), nameOf(each.target), each.relation]));
+
 /** All edges around a node, or of the space, and the open conflicts of what they connect.
  * @param {string} id @param {URLSearchParams} params @param {AbortSignal} signal @param {(count: number) => void} progress */
 async function edges(id, params, signal, progress) {
@@ -109,7 +112,7 @@ function filters(id, whole, params) {
   return html`<form class="row" @submit=${submit}><input class="grow" type="search" name="name" aria-label="Node" placeholder="The name of a node, or memory:ID" .value=${id}><button class="main">Show</button>
       ${whole ? html`<a class="button" href=${href("graph")}>List of nodes</a>` : html`<a class="button" href=${href("graph", "", { whole: "1" })}>Draw the whole space</a>`}</form>
     ${id || whole ? html`<div class="row">
-      ${id ? html`<label>Steps <select @change=${(/** @type {Event} */ event) => go({ depth: /** @type {HTMLSelectElement} */ (event.target).value })}>${[1, 2, 3, 4, 5].map((each) => html`<option ?selected=${each === depth}>${each}</option>`)}</select></label>` : nothing}
+      ${id ? html`<label>Steps <select @change=${(/** @type {Event} */ event) => go({ depth: /** @type {HTMLSelectElement} */ (event.target).value })}>${[1, 2, 3, 4, 5].map((each) => html`<option .selected=${each === depth}>${each}</option>`)}</select></label>` : nothing}
       <label>Relation <input .value=${params.get("relation") ?? ""} @change=${(/** @type {Event} */ event) => go({ relation: /** @type {HTMLInputElement} */ (event.target).value.trim() })}></label>
       <label><input type="checkbox" .checked=${params.get("all") === "1"} @change=${() => go({ all: params.get("all") ? "" : "1" })}> with what was replaced</label></div>` : nothing}`;
 }
@@ -126,7 +129,7 @@ function table(id, got, shown, more) {
   if (!isSomething(got)) return empty(id ? "No edge is there. Look one step further, or at what was replaced, too." : "No edge is there. Edges come with links and facts.");
   const end = (/** @type {any} */ each) => (each.kind === "ITEM_KIND_MEMORY" ? item(each.id) : html`<a href=${href("graph", nameOf(each))}><bdi>${nameOf(each)}</bdi></a>`);
   const confirmed = new Set(got.conflicts.filter(isConfirmed).map((/** @type {any} */ each) => each.id));
-  return html`<h2>${got.edges.length.toLocaleString()} ${got.edges.length === 1 ? "edge" : "edges"}${got.truncated ? ", cut at this number" : ""}</h2>
+  return html`<h2>${got.edges.length.toLocaleString()} ${got.edges.length === 1 ? "edge" : "edges"}${got.truncated ? ", cut at this number" : ""} <button class="small" @click=${() => save(id, got)}>Save as DOT</button></h2>
     <table class="folds"><thead><tr><th>From</th><th>Relation</th><th>To</th><th>Held</th><th>Kind</th><th>State</th></tr></thead><tbody>
     ${got.conflicts.filter((/** @type {any} */ each) => each.first.kind === "ITEM_KIND_MEMORY" && !isConfirmed(each)).map((/** @type {any} */ each) => html`<tr data-row><td data-name="From">${item(each.first.id)}</td><td class="quiet" data-name="Relation">may contradict</td>
       <td data-name="To">${item(each.second.id)}</td><td></td><td></td><td data-name="State">${conflictBadge(each.id, false)}</td></tr>`)}

@@ -1,7 +1,7 @@
 /** Memories: search, or the newest first, with filters; each result says why it is there. */
 
 import { mayChange } from "../access.js";
-import { call, change } from "../calls.js";
+import { again, call, change, joined } from "../calls.js";
 import { press, setKeys } from "../keys.js";
 import { announce, badge, bandBadge, choice, copies, empty, healthBadge, html, item, nothing, quoted, refusal, time, word, words } from "../parts.js";
 import { asOf, go, href } from "../state.js";
@@ -9,7 +9,8 @@ import { claimBadges } from "./claims.js";
 
 const KINDS = ["FACT", "PLAN", "JOURNAL", "INSIGHT", "OBSERVATION", "REFLECTION", "TURN"];
 const ORIGINS = ["HUMAN", "AGENT", "TOOL", "IMPORT"];
-const FILTERS = ["kind", "origin", "session", "held", "known"];
+const FILTERS = ["kind", "origin", "session", "tag", "domain", "held", "known"];
+const CHIPS = /** @type {const} */ (["session", "tag", "domain"]);
 const PAGE = 25;
 
 /** @param {import("./view.js").Opened} opened */
@@ -25,8 +26,8 @@ export function open({ params, signal, update }) {
 
   async function load(pageToken = "") {
     try {
-      const next = await (query ? search(params, history, pageToken, signal) : list(params, history, pageToken, signal));
-      got = pageToken ? { ...next, results: [...got.results, ...next.results] } : next;
+      const read = (/** @type {string} */ token) => (query ? search : list)(params, history, token, signal);
+      got = pageToken ? joined(got, await read(pageToken), "results") : await again(read, "results", got?.results?.length ?? 0);
       failed = null;
     } catch (error) {
       failed = error;
@@ -54,7 +55,10 @@ export function open({ params, signal, update }) {
 
   setKeys([{ key: "a", does: "add a memory", act: () => go({ add: "1" }) }, { key: "c", does: "copy the CLI command", act: press("copy") }]);
   return {
-    load: () => load(),
+    load: async () => {
+      if (!got && params.get("add") === "1") /** @type {HTMLElement | null} */ (document.querySelector("main textarea"))?.focus();
+      await load();
+    },
     draw: () => html`<h1>Memories</h1>
       ${filters(params, query, history)}
       ${mayChange("graph.MemoryService/AddMemory") ? adding(params, add, addFailed) : nothing}
@@ -86,11 +90,11 @@ async function list(params, history, pageToken, signal) {
 
 /** @param {URLSearchParams} params */
 function filterOf(params) {
-  const kind = params.get("kind"), origin = params.get("origin"), session = params.get("session");
+  const kind = params.get("kind"), origin = params.get("origin"), [session, tag, domain] = CHIPS.map((name) => params.get(name));
   return {
     ...(kind && { kinds: [`MEMORY_KIND_${kind}`] }),
     ...(origin && { origins: [`ORIGIN_${origin}`] }),
-    ...(session && { sessionId: session }),
+    ...(session && { sessionId: session }), ...(tag && { tag }), ...(domain && { domain }),
   };
 }
 
@@ -106,7 +110,7 @@ function filters(params, query, history) {
     </form>
     <div class="row">${choice(params, "kind", "Kind", KINDS)} ${choice(params, "origin", "Written by", ORIGINS)}
       <label><input type="checkbox" .checked=${history} @change=${() => go({ all: history ? "" : "1" })}> with what was replaced</label>
-      ${params.get("session") ? html`<button class="small" @click=${() => go({ session: "" })}>Session <bdi>${params.get("session")}</bdi> ✕</button>` : nothing}
+      ${CHIPS.map((name) => params.get(name) ? html`<button class="small" @click=${() => go({ [name]: "" })}>${name} <bdi>${params.get(name)}</bdi> ✕</button>` : nothing)}
     </div>`;
 }
 

@@ -1,11 +1,12 @@
 /** One memory: its words, versions, lineage, facts, conflicts, and to whom it was returned. */
 
 import { mayCall, mayChange } from "../access.js";
+import { fieldText, spoken } from "../action.js";
 import { all, call, change } from "../calls.js";
 import { press, setKeys } from "../keys.js";
-import { announce, ask, badge, copies, day, difference, empty, healthBadge, html, item, nothing, quoted, refusal, time, word, words } from "../parts.js";
+import { announce, ask, badge, copies, day, difference, empty, healthBadge, html, item, nothing, quoted, refusal, saveDot, time, word, words } from "../parts.js";
 import { render } from "../vendor/lit-html/lit-html.js";
-import { asOf, href } from "../state.js";
+import { asOf, href, outside } from "../state.js";
 import { claimBadges } from "./claims.js";
 
 /** @param {import("./view.js").Opened} opened */
@@ -16,6 +17,8 @@ export function open({ id, signal, update }) {
   let status = null;
   /** @type {unknown} */
   let failed = null;
+  /** What was refused last: it stays until something is done again. @type {unknown} */
+  let refused = null;
   /** @type {Record<string, any>} */
   const beside = {};
 
@@ -49,11 +52,12 @@ export function open({ id, signal, update }) {
   /** Runs a change and shows what it did. @param {() => Promise<any>} act @param {string} did */
   const doing = async (act, did) => {
     try {
+      refused = null;
       const reply = await act();
       announce(reply?.outcome === "WRITE_OUTCOME_CLAIMED" ? "Recorded as a claim: its owner settles it." : did);
       await load();
     } catch (error) {
-      failed = error;
+      refused = error;
       update();
     }
   };
@@ -98,7 +102,7 @@ export function open({ id, signal, update }) {
   return {
     load,
     draw: () => html`<p><a href=${href("memories")}>Memories</a></p><h1><bdi>${id}</bdi></h1>
-      ${refusal(failed)}
+      ${refusal(failed)} ${refusal(refused)}
       ${memory ? whole(memory, beside, actions) : status === null ? html`<p class="quiet">Loading…</p>`
         : empty(status === "LOOKUP_STATUS_ERASED" ? "This memory was erased." : "There is no such memory in this space, or not at this time.")}`,
   };
@@ -110,8 +114,8 @@ function whole(memory, beside, actions) {
   return html`<article class="card">
       <div class="meta">${word(memory.kind, "MEMORY_KIND")} ${healthBadge(memory.health)}
         ${badge(memory.edgeType === "EDGE_TYPE_CONSTITUTIVE" ? "constitutive: takes both to change" : "", "warn")}
-        ${stands.isSuperseded ? badge("replaced", "bad") : nothing} ${memory.forgetTime ? badge("forgotten", "bad") : nothing} ${claimBadges(memory)}</div>
-      ${words(memory.content, true)}
+        ${stands.isSuperseded ? badge("replaced", "bad") : badge(outside(stands), "warn")} ${memory.forgetTime ? badge("forgotten", "bad") : nothing} ${claimBadges(memory)}</div>
+      ${words(memory.content)}
       <div class="row">${buttons(memory, actions)} <a class="button" href=${href("graph", `memory:${memory.id}`)}>Graph</a> ${copies(`concord get ${quoted(memory.id)}`, memory)}</div>
     </article>
     ${(memory.health?.reasons ?? []).length ? html`<p>${healthBadge(memory.health)} ${memory.health.reasons.join("; ")}</p>` : nothing}
@@ -122,17 +126,18 @@ function whole(memory, beside, actions) {
       ${(memory.sources ?? []).map((/** @type {any} */ each) => html`<dt>Source, as claimed</dt><dd>${source(each)}</dd>`)}
       <dt>Importance</dt><dd>${word(memory.importance, "IMPORTANCE")}</dd>
       ${memory.sessionId ? html`<dt>Session</dt><dd><a href=${href("memories", "", { session: memory.sessionId })}><bdi>${memory.sessionId}</bdi></a></dd>` : nothing}
-      ${(memory.tags ?? []).length ? html`<dt>Tags</dt><dd>${memory.tags.map((/** @type {string} */ each) => html`<bdi class="badge">${each}</bdi> `)}</dd>` : nothing}
+      ${memory.domain ? html`<dt>Domain</dt><dd><a href=${href("memories", "", { domain: memory.domain })}><bdi>${memory.domain}</bdi></a></dd>` : nothing}
+      ${(memory.tags ?? []).length ? html`<dt>Tags</dt><dd>${memory.tags.map((/** @type {string} */ each) => html`<a class="badge" href=${href("memories", "", { tag: each })}><bdi>${each}</bdi></a> `)}</dd>` : nothing}
       ${(memory.facts ?? []).length ? html`<dt>Facts</dt><dd>${memory.facts.map((/** @type {any} */ each) => html`<div><a href=${href("graph", each.subject)}><bdi>${each.subject}</bdi></a> <code>${each.relation}</code>
         <a href=${href("graph", each.object)}><bdi>${each.object}</bdi></a>${each.extracted ? " (read from the words)" : ""}</div>`)}</dd>` : nothing}
-      ${memory.access?.accessCount ? html`<dt>Read</dt><dd>${memory.access.accessCount} times, last ${time(memory.access.lastAccessTime)}</dd>` : nothing}
+      ${memory.access?.accessCount ? html`<dt>Read</dt><dd>${Number(memory.access.accessCount) === 1 ? "once" : `${memory.access.accessCount} times`}, last ${time(memory.access.lastAccessTime)}</dd>` : nothing}
     </dl>
     ${conflicts(beside.conflicts)} ${lineage(memory.id, beside.lineage)} ${versions(beside.versions)} ${recalls(beside.recalls)}`;
 }
 
 /** @param {any} said */
 const source = (said) => html`${said.speaker ? html`<bdi>“${said.speaker}”</bdi> ` : nothing}${said.file ? html`<bdi>“${said.file}”</bdi> ` : nothing}
-  ${(said.memoryIds ?? []).map((/** @type {string} */ id) => item(id))} ${word(said.trust, "TRUST_LEVEL")}`;
+  ${(said.memoryIds ?? []).map((/** @type {string} */ id) => html`${item(id)} `)} ${word(said.trust, "TRUST_LEVEL")}`;
 
 /** @param {any} memory @param {Record<string, () => void>} actions */
 function buttons(memory, actions) {
@@ -163,24 +168,30 @@ function lineage(id, said) {
   const from = (/** @type {any} */ each) => each.supersession?.effectiveValidFrom;
   return html`<h2>Lineage</h2><ol class="timeline">${items.map((/** @type {any} */ each) => html`<li class=${each.isHead ? "head" : ""} data-row>
     <div class="meta"><span>${from(each) ? day(from(each)) : "since ever"}${each.supersession?.effectiveValidUntil ? html` to ${day(each.supersession.effectiveValidUntil)}` : nothing}</span>
-      ${each.isHead ? badge("holds", "good") : nothing} ${each.isUndeclared ? badge("end not declared", "warn") : nothing} ${each.isDeleted ? badge("forgotten", "bad") : nothing} ${each.isErased ? badge("erased", "bad") : nothing}
-      ${each.id === id ? html`<strong><bdi>${each.id}</bdi></strong>` : item(each.id, each.kind)}</div>
+      ${each.isHead ? (outside(each.supersession) ? badge(outside(each.supersession), "warn") : badge("holds", "good")) : nothing} ${each.isUndeclared ? badge("named, but not stored", "warn") : nothing} ${each.isDeleted ? badge("forgotten", "bad") : nothing} ${each.isErased ? badge("erased", "bad") : nothing}
+      ${each.id === id ? html`<strong><bdi>${each.id}</bdi></strong>` : item(each.id, each.kind)} ${deeds(each, said)}
+      ${(each.derivedFrom ?? []).length ? html`<span>drawn from ${each.derivedFrom.map((/** @type {any} */ one) => html`${item(one.id)} `)}</span>` : nothing}</div>
     ${words(each.statement)}</li>`)}</ol>
-    <button class="small" @click=${() => saveDot(id, said)}>Save as DOT</button>`;
+    <button class="small" @click=${() => saveDot(`lineage-${id}`, items.map(labelled), (said.edges ?? []).map(drawn))}>Save as DOT</button>`;
 }
 
-/** @param {string} id @param {any} said */
-function saveDot(id, said) {
-  const name = (/** @type {string} */ text) => JSON.stringify(text);
-  const lines = [
-    ...said.items.map((/** @type {any} */ each) => `  ${name(each.id)} [label=${name((each.statement ?? each.id).slice(0, 80))}];`),
-    ...(said.edges ?? []).map((/** @type {any} */ each) => `  ${name(each.source.id ?? each.source.name)} -> ${name(each.target.id ?? each.target.name)} [label=${name(each.relation)}];`),
-  ];
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([`digraph lineage {\n${lines.join("\n")}\n}\n`], { type: "text/vnd.graphviz" }));
-  link.download = `lineage-${id}.dot`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+/** @param {any} each @returns {[string, string]} */
+const labelled = (each) => [each.id, each.statement || each.id];
+/** @param {any} each @returns {[string, string, string]} */
+const drawn = ({ source, target, relation, claimed }) => [source.id, target.id, claimed ? `${relation} (claimed)` : relation];
+
+/** What an item of a chain does to older ones; where it is claimed alone, it does nothing yet.
+ * @param {any} each @param {any} said */
+const deeds = (each, said) => (said.edges ?? []).filter((/** @type {any} */ { source }) => source.id === each.id).map((/** @type {any} */ edge) => html`<span>${word(edge.relation)} ${item(edge.target.id)} ${edge.claimed ? badge("claimed, not settled", "dashed") : nothing}</span>`);
+
+/** Fields that differ between versions without anybody's doing. */
+const DERIVED = new Set(["content", "etag", "modifyTime", "supersession", "health", "access", "claims", "lineage"]);
+
+/** What one version changed of the one before. @param {any} before @param {any} after */
+function changes(before, after) {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => !DERIVED.has(name) && fieldText(name, before[name]) !== fieldText(name, after[name]));
+  return html`${before.content === after.content ? html`<p class="quiet">The words did not change.</p>` : difference(before.content ?? "", after.content ?? "")}
+    ${names.length ? html`<dl class="fields">${names.map((name) => html`<dt>${spoken(name)}</dt><dd>${difference(fieldText(name, before[name]) || "none", fieldText(name, after[name]) || "none")}</dd>`)}</dl>` : nothing}`;
 }
 
 /** @param {any} said */
@@ -190,13 +201,14 @@ function versions(said) {
   const oldest = said.toSorted((a, b) => Number(a.revision) - Number(b.revision));
   return html`<h2>Versions</h2>${oldest.map((each, at) => html`<article class="card" data-row>
     <div class="meta"><strong>Revision ${each.revision}</strong> <span>${time(each.recordFrom)}</span> <span>by <bdi>${each.principal}</bdi></span></div>
-    ${at === 0 ? words(each.memory?.content) : each.memory?.content === oldest[at - 1].memory?.content
-      ? html`<p class="quiet">The words did not change.</p>` : difference(oldest[at - 1].memory?.content ?? "", each.memory?.content ?? "")}</article>`)}`;
+    ${at === 0 ? words(each.memory?.content) : changes(oldest[at - 1].memory ?? {}, each.memory ?? {})}</article>`)}`;
 }
 
 /** @param {any} said */
 function recalls(said) {
-  if (said?.failed || !said?.recalls?.length) return nothing;
+  if (said?.failed) return refusal(said.failed);
+  if (!said) return nothing;
+  if (!said.recalls?.length) return html`<h2>Returned to</h2><p class="quiet">${said.enabled ? "No search has returned it since the log is on." : html`The recall log of this space is off: nobody knows to whom it was returned. <code>concord recall on</code>`}</p>`;
   return html`<h2>Returned to</h2><table class="folds"><thead><tr><th>When</th><th>Who</th><th>Session</th></tr></thead><tbody>
     ${said.recalls.map((/** @type {any} */ each) => html`<tr data-row><td>${time(each.recallTime)}</td><td data-name="Who"><bdi>${each.principal}</bdi></td><td data-name="Session"><bdi>${each.sessionId ?? ""}</bdi></td></tr>`)}</tbody></table>`;
 }

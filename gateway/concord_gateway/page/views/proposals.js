@@ -2,9 +2,10 @@
 
 import { askAgain, changedSince } from "../base.js";
 import { mayChange, own } from "../access.js";
-import { call, change } from "../calls.js";
-import { setKeys } from "../keys.js";
-import { announce, ask, badge, choice, copies, difference, empty, html, item, kindOf, nothing, refusal, time, word, words } from "../parts.js";
+import { asked, named, standing, wordsOf } from "../action.js";
+import { again, call, change, joined } from "../calls.js";
+import { press, reach, setKeys } from "../keys.js";
+import { announce, ask, badge, choice, copies, difference, empty, html, item, kindOf, left, nothing, refusal, time, word, words } from "../parts.js";
 import { enrolled, signerOf } from "../principals.js";
 import { consent, rejection, revisionOf, signed } from "../signing.js";
 import { render } from "../vendor/lit-html/lit-html.js";
@@ -26,8 +27,8 @@ function list({ params, signal, update }) {
 
   async function load(pageToken = "") {
     try {
-      const next = await call(`${SERVICE}/ListProposals`, { pageSize: 50, pageToken, withSummaries: true, ...(status && { statuses: [`PROPOSAL_STATUS_${status}`] }) }, signal);
-      got = pageToken ? { ...next, proposals: [...got.proposals, ...(next.proposals ?? [])] } : next;
+      const read = (/** @type {string} */ token) => call(`${SERVICE}/ListProposals`, { pageSize: 50, pageToken: token, withSummaries: true, ...(status && { statuses: [`PROPOSAL_STATUS_${status}`] }) }, signal);
+      got = pageToken ? joined(got, await read(pageToken), "proposals") : await again(read, "proposals", got?.proposals?.length ?? 0);
     } catch (error) {
       failed = error;
     }
@@ -42,7 +43,7 @@ function list({ params, signal, update }) {
       ${!got ? nothing : (got.proposals ?? []).length === 0 ? empty(html`No proposal is here. What is constitutive changes by a proposal: <code>concord propose</code>.`)
         : html`<table class="folds"><thead><tr><th>Proposal</th><th>What changes</th><th>By</th><th>Status</th><th>Ends</th></tr></thead><tbody>
         ${got.proposals.map((/** @type {any} */ each) => html`<tr data-row><td class="short"><a href=${href("proposals", each.id)}>${each.number} ${word(each.kind, "PROPOSAL_KIND")}</a></td><td data-name="Changes">${words(each.summary)}</td>
-          <td data-name="By"><bdi>${each.proposer}</bdi></td><td data-name="Status">${badge(word(each.status, "PROPOSAL_STATUS"))}</td><td data-name="Ends">${time(each.expireTime)}</td></tr>`)}</tbody></table>`}
+          <td data-name="By"><bdi>${each.proposer}</bdi></td><td data-name="Status">${badge(word(each.status, "PROPOSAL_STATUS"))}</td><td data-name="Ends">${each.status.includes("PENDING") ? left(each.expireTime) : nothing}</td></tr>`)}</tbody></table>`}
       ${got?.nextPageToken ? html`<button @click=${() => load(got.nextPageToken)}>More</button>` : nothing}`,
   };
 }
@@ -57,18 +58,25 @@ function one({ id, signal, update }) {
   let signer = { slot: "", principal: "", pair: null, counts: false };
   /** @type {unknown} */
   let failed = null;
+  /** What was refused last: it stays until something is done again. @type {unknown} */
+  let refused = null;
   /** @type {string | null} */
   let changedFrom = null;
   /** @type {import("../base.js").Changed[]} */
   let stale = [];
+  /** What the action is about, as it stands now. @type {Record<string, any>} */
+  let now = {};
+  let isMissing = false;
 
   async function load() {
     try {
       const reply = await call(`${SERVICE}/GetProposal`, /^\d+$/.test(id) ? { number: id } : { id }, signal);
       const next = reply.proposal ?? null;
       const read = next && (await revisionOf(next));
+      failed = null;
       if (shown && read && read.digest !== shown.digest) changedFrom = shown.text;
-      [proposal, shown] = [next, read];
+      [proposal, shown, isMissing] = [next, read, !next];
+      if (read) now = await standing(JSON.parse(read.text).affected, signal);
       [signer, stale] = await Promise.all([signerOf(), next?.status === "PROPOSAL_STATUS_PENDING" && read ? changedSince(JSON.parse(read.text), signal) : []]);
     } catch (error) {
       failed = error;
@@ -79,10 +87,10 @@ function one({ id, signal, update }) {
   /** @param {() => Promise<any>} act @param {string} did */
   const doing = async (act, did) => {
     try {
-      failed = null;
+      refused = null;
       if ((await act()) !== null) announce(did);
     } catch (error) {
-      failed = error;
+      refused = error;
     }
     await load();
   };
@@ -131,27 +139,36 @@ function one({ id, signal, update }) {
     }, "Proposed."),
   };
 
-  setKeys([{ key: "b", does: "show the exact bytes", act: () => document.querySelector("details.bytes")?.toggleAttribute("open") }]);
+  setKeys([
+    { key: "b", does: "show the exact bytes", act: () => document.querySelector("details.bytes")?.toggleAttribute("open") },
+    { key: "a", does: "go to the button that approves", act: reach("approve") }, { key: "r", does: "go to the button that rejects", act: reach("reject") },
+    { key: "c", does: "copy the CLI command", act: press("copy") },
+  ]);
   return {
     load,
-    draw: () => html`<p><a href=${href("proposals")}>Proposals</a></p>${refusal(failed)}
-      ${!proposal || !shown ? (failed ? nothing : html`<p class="quiet">Loading…</p>`) : whole(proposal, JSON.parse(shown.text), shown, { changedFrom, stale, signer, act })}`,
+    draw: () => html`<p><a href=${href("proposals")}>Proposals</a></p>${refusal(failed)} ${refusal(refused)}
+      ${isMissing ? html`<h1>Proposal <bdi>${id}</bdi></h1>${empty("There is no such proposal in this space.")}` : nothing}
+      ${!proposal || !shown ? (failed || isMissing ? nothing : html`<p class="quiet">Loading…</p>`) : whole(proposal, JSON.parse(shown.text), shown, { changedFrom, stale, signer, act, now })}`,
   };
 }
 
-/** @param {any} proposal @param {any} said what the signed bytes say @param {{text: string, digest: string}} shown @param {{changedFrom: string | null, stale: import("../base.js").Changed[], signer: any, act: any}} beside */
-function whole(proposal, said, shown, { changedFrom, stale, signer, act }) {
+/** @param {any} proposal @param {any} said what the signed bytes say @param {{text: string, digest: string}} shown @param {{changedFrom: string | null, stale: import("../base.js").Changed[], signer: any, act: any, now: Record<string, any>}} beside */
+function whole(proposal, said, shown, { changedFrom, stale, signer, act, now }) {
   const framing = said.framing ?? {};
+  const [name, request] = named(said.action);
   const parts = /** @type {const} */ ([["detected", "What was found"], ["affected", "What is affected"], ["if_approved", "If it is approved"], ["if_rejected", "If it is rejected"]]);
   return html`<h1>Proposal ${proposal.number}: ${word(proposal.kind, "PROPOSAL_KIND")}</h1>
     <div class="meta">${badge(word(proposal.status, "PROPOSAL_STATUS"))} ${badge(word(proposal.approvalLevel, "APPROVAL_LEVEL") === "bilateral" ? "takes both" : "takes the agent")} ${proposal.irreversible ? badge("cannot be undone", "bad") : nothing}
-      <span>revision ${proposal.revision}, by <bdi>${proposal.proposer}</bdi>, ${time(proposal.createTime)}</span> <span>ends ${time(proposal.expireTime)}</span></div>
-    ${changedFrom ? html`<section class="error" role="alert"><p>It changed while it was open. The difference of the two bytes:</p>${difference(changedFrom.slice(0, 6000), shown.text.slice(0, 6000))}</section>` : nothing}
+      <span>revision ${proposal.revision}, by <bdi>${proposal.proposer}</bdi>, ${time(proposal.createTime)}</span> ${proposal.status.includes("PENDING") ? html`<span>ends ${left(proposal.expireTime)}</span>` : nothing}</div>
+    ${changedFrom ? html`<section class="error" role="alert"><p>It changed while it was open. The difference of the two bytes:</p>${difference(changedFrom, shown.text)}</section>` : nothing}
     ${stale.length ? outdated(stale, act) : nothing}
     ${parts.map(([name, title]) => framing[name] ? html`<h3>${title}</h3>${words(framing[name])}` : nothing)}
+    <h2>What is asked for: ${name}</h2>
+    <section class="card" aria-label="What is asked for">${asked(request, now)}</section>
     <h2>What will change</h2>
     ${said.affected.length === 0 ? html`<p class="quiet">No item that exists: something is added.</p>` : said.affected.map((/** @type {any} */ each) => html`<article class="card"><div class="meta">${item(each.id, kindOf(each.kind))} ${each.needs_consent ? badge("needs both", "warn") : nothing} ${each.pinned ? badge("depends on a consent", "warn") : nothing}</div>
-      ${each.statement_after === undefined ? words(each.statement) : difference(each.statement ?? "", each.statement_after)}</article>`)}
+      ${each.statement_after === undefined ? words(each.statement) : difference(each.statement ?? "", each.statement_after)}
+      ${each.etag && each.statement === undefined && now[each.id] ? html`<p class="quiet">It now says, by the server:</p>${words(wordsOf(now[each.id]))}` : nothing}</article>`)}
     ${Number(said.cascaded_count) ? html`<p>It cascades to ${said.cascaded_count} other items.</p>` : nothing}
     <details class="bytes"><summary>The exact bytes that are signed (b): SHA-256 <span class="mono">${shown.digest}</span></summary><pre>${shown.text}</pre></details>
     ${(proposal.consents ?? []).length ? html`<h2>Consents</h2><ul>${proposal.consents.map((/** @type {any} */ each) => html`<li>${word(each.slot, "SLOT")}: <bdi>${each.principal}</bdi>, ${time(each.receiveTime)} ${each.revoked ? badge("revoked", "bad") : nothing}</li>`)}</ul>` : nothing}
@@ -175,8 +192,8 @@ function decisions(proposal, signer, act) {
   const may = mayChange(`${SERVICE}/ApproveProposal`);
   const slot = signer.slot.toLowerCase();
   return html`<h2>Your decision</h2>
-    ${may && signer.counts ? html`<p>Both are signed with this browser's key, as ${slot} <bdi>${signer.principal}</bdi>.</p><div class="row"><button @click=${act.approve}>Approve</button><button @click=${act.reject}>Reject…</button></div>` : nothing}
+    ${may && signer.counts ? html`<p>Both are signed with this browser's key, as ${slot} <bdi>${signer.principal}</bdi>.</p><div class="row"><button data-key="approve" @click=${act.approve}>Approve</button><button data-key="reject" @click=${act.reject}>Reject…</button></div>` : nothing}
     ${may && !signer.counts ? html`<p>This browser's key signs nothing here${signer.slot ? html`: sign with <code>concord approve ${proposal.number} --as ${slot}</code>, or <button class="small" @click=${act.enrol}>let this browser sign…</button>` : ": you have no slot in this space"}</p>
-      <div class="row"><button @click=${() => act.paste("approve")}>Paste a consent…</button><button @click=${() => act.paste("reject")}>Paste a rejection…</button></div>` : nothing}
+      <div class="row"><button data-key="approve" @click=${() => act.paste("approve")}>Paste a consent…</button><button data-key="reject" @click=${() => act.paste("reject")}>Paste a rejection…</button></div>` : nothing}
     <div class="row">${proposal.proposer === own.principal && mayChange(`${SERVICE}/WithdrawProposal`) ? html`<button @click=${act.withdraw}>Withdraw</button>` : nothing} ${copies(`concord review ${proposal.number}`, proposal)}</div>`;
 }

@@ -41,7 +41,7 @@ export function open({ signal, update }) {
         <label><span><input type="checkbox" name="review"> have several models review it</span></label>
         <div class="row"><button>Bring together</button></div></form>` : nothing}
       ${refusal(failed)}
-      ${run ? shown(run) : empty("Ask a question that several memories answer differently: their theses, what contradicts what, and what stays open are shown here.")}`,
+      ${run ? shown(run) : empty(mayChange(METHOD) ? "Ask a question that several memories answer differently: their theses, what contradicts what, and what stays open are shown here." : "This key may not bring memories together, or a past is looked at.")}`,
   };
 }
 
@@ -70,9 +70,44 @@ function shown(run) {
       <div class="meta">${badge(word(each.severity, "CONFLICT_SEVERITY"), "warn")} <span>${word(each.type, "CONFLICT_TYPE")}</span> <span>settled by ${word(each.strategy, "RESOLUTION_STRATEGY") || "nothing: it stays open"}</span></div>
       <div class="sides"><div class="side">${thesis(at(each.thesisA))}</div><div class="side">${thesis(at(each.thesisB))}</div></div>${words(each.description)}</article>`)}` : nothing}
     ${theses.length ? html`<h2>Theses</h2><div class="sides">${theses.map((/** @type {any} */ each) => html`<section class="side" data-row>${thesis(each)}</section>`)}</div>` : nothing}
-    ${run.reviews.length || run.silent.length ? html`<h2>Reviews</h2>
-      ${run.silent.map((/** @type {any} */ each) => html`<p>${badge("silent", "bad")} <bdi>${each.reviewer?.name}</bdi>: ${word(each.failure, "REVIEWER_FAILURE")}</p>`)}
-      ${run.reviews.map((/** @type {any} */ each) => html`<article class="card" data-row><div class="meta"><bdi>${each.reviewer?.name}</bdi> <strong>${Number(each.weightedScore ?? 0).toFixed(1)}</strong> ${badge(word(each.recommendation, "RECOMMENDATION"))} ${each.contradictsScores ? badge("contradicts its own scores", "bad") : nothing}</div>${words(each.comments)}</article>`)}` : nothing}`;
+    ${verdict(run.done?.review)}
+    ${run.reviews.length || run.silent.length ? html`<h2>Reviews</h2>${run.silent.map(silent)} ${run.reviews.map(review)}` : nothing}`;
+}
+
+/** @param {any} each a reviewer that gave no review */
+const silent = (each) => html`<p>${badge("no review", "bad")} <bdi>${each.reviewer?.name}</bdi> (<bdi>${each.reviewer?.model}</bdi>): ${word(each.failure, "REVIEWER_FAILURE")}</p>`;
+
+/** @param {any} each */
+const review = (each) => html`<article class="card" data-row><div class="meta"><span><bdi>${each.reviewer?.name}</bdi> (<bdi>${each.reviewer?.model}</bdi>), round ${each.round ?? 1}</span>
+    <strong>${points(each.weightedScore)} of 10 by its scores</strong> ${badge(word(each.recommendation, "RECOMMENDATION"))} ${each.contradictsScores ? badge("contradicts its own scores", "bad") : nothing}</div>
+  ${words(each.comments)}
+  <dl class="fields">${(each.scores ?? []).map((/** @type {any} */ one) => html`<dt>${spaced(one.criterion)}</dt><dd>${points(one.score)} ${one.comment}</dd>`)}
+    ${list("Strengths", each.strengths)} ${list("Weaknesses", each.weaknesses)}</dl></article>`;
+
+/** @param {string} name @param {string[]} said */
+const list = (name, said = []) => (said.length ? html`<dt>${name}</dt><dd>${said.map((each) => html`<div>${each}</div>`)}</dd>` : nothing);
+
+/** @param {string} criterion */
+const spaced = (criterion) => criterion.replaceAll("_", " ");
+
+/** @param {number | undefined} score */
+const points = (score) => Number(score ?? 0).toFixed(1);
+
+/** What the reviewers conclude together, where they are apart, and how many of them there were.
+ * @param {any} said */
+function verdict(said) {
+  const now = said?.verdict;
+  if (!now) return nothing;
+  const missing = (now.expectedCount ?? 0) - (now.succeededCount ?? 0);
+  const status = word(now.status, "APPROVAL_STATUS");
+  return html`<h2>Verdict of the reviewers</h2><section class="card" aria-label="Verdict of the reviewers"><div class="meta">${badge(status, status === "approved" ? "good" : status === "rejected" ? "bad" : "warn")}
+      ${missing ? badge(`${missing} of ${now.expectedCount} gave no review`, "bad") : html`<span>all ${now.expectedCount} reviewed it</span>`}
+      <span>agreement ${Number(now.consensusScore ?? 0).toFixed(2)}</span> <span>mean ${points(now.averageScore)} of 10</span> <span>confidence ${Number(now.confidence ?? 0).toFixed(2)}</span></div>
+    ${words(said.summary)} ${(said.warnings ?? []).map((/** @type {string} */ each) => html`<p>${badge("attention", "warn")} ${each}</p>`)}
+    ${(now.conflicts ?? []).map((/** @type {any} */ each) => html`<div class="sides" data-row>
+      <div class="side">${badge(`${points(each.difference)} apart on ${spaced(each.criterion)}`, "warn")} <bdi>${each.reviewerA}</bdi>: ${points(each.scoreA)} ${words(each.commentA)}</div>
+      <div class="side"><bdi>${each.reviewerB}</bdi>: ${points(each.scoreB)} ${words(each.commentB)}</div></div>`)}
+    ${(now.recommendations ?? []).length ? html`<h3>What to mend</h3><ul>${now.recommendations.map((/** @type {string} */ each) => html`<li>${each}</li>`)}</ul>` : nothing}</section>`;
 }
 
 /** @param {any} said */

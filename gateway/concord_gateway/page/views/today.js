@@ -2,7 +2,7 @@
 
 import { mayCall, own } from "../access.js";
 import { call } from "../calls.js";
-import { badge, empty, healthBadge, html, item, nothing, refusal, time, word, words } from "../parts.js";
+import { badge, empty, healthBadge, html, item, left, nothing, refusal, time, word, words } from "../parts.js";
 import { href } from "../state.js";
 
 const VISITED = "concord-visited";
@@ -66,15 +66,20 @@ function waiting(briefing) {
         <td class="short"><a href=${href("proposals", each.proposalId)}>${each.number} ${word(each.kind, "PROPOSAL_KIND")}</a></td>
         <td data-name="Changes">${words(each.summary)}</td>
         <td data-name="Missing">${(each.missingSlots ?? []).map((/** @type {string} */ slot) => badge(word(slot, "SLOT"), "warn"))}</td>
-        <td data-name="Ends">${time(each.expireTime)}</td></tr>`)}</tbody></table>`}
+        <td data-name="Ends">${left(each.expireTime)}</td></tr>`)}</tbody></table>`}
+    ${more((briefing.pendingCount ?? 0) + (briefing.reviewCount ?? 0) - lines.length, "proposals")}
     <h2>Disagreements</h2>
     <p>${Number(briefing.potentialCount ?? 0)} to review, ${Number(briefing.confirmedCount ?? 0)} confirmed and open.
       <a href=${href("conflicts")}>Review them</a></p>
     ${(briefing.conflicts ?? []).map((/** @type {any} */ each) => html`<article class="card" data-row>
       <a href=${href("conflicts", each.conflictId)}>${badge(each.state === "CONFLICT_STATE_POTENTIAL" ? "Review conflict?" : "confirmed", each.state === "CONFLICT_STATE_POTENTIAL" ? "dashed" : "warn")}
         ${word(each.conflictClass, "CONFLICT_CLASS")}</a>
-      <div class="sides"><div>${words(each.firstStatement)}</div><div>${words(each.secondStatement)}</div></div></article>`)}`;
+      <div class="sides"><div>${words(each.firstStatement)}</div><div>${words(each.secondStatement)}</div></div></article>`)}
+    ${more(Number(briefing.potentialCount ?? 0) + Number(briefing.confirmedCount ?? 0) - (briefing.conflicts ?? []).length, "conflicts")}`;
 }
+
+/** How many more there are than are shown. @param {number} count @param {string} view that lists them */
+const more = (count, view) => (count > 0 ? html`<p><a href=${href(view)}>and ${count.toLocaleString()} more</a></p>` : nothing);
 
 /** @param {any} said */
 function claims(said) {
