@@ -163,8 +163,8 @@ function whole(proposal, said, shown, { changedFrom, stale, signer, act, now }) 
     ${changedFrom ? html`<section class="error" role="alert"><p>It changed while it was open. The difference of the two bytes:</p>${difference(changedFrom, shown.text)}</section>` : nothing}
     ${stale.length ? outdated(stale, act) : nothing}
     ${parts.map(([name, title]) => framing[name] ? html`<h3>${title}</h3>${words(framing[name])}` : nothing)}
-    <h2>What is asked for: ${name}</h2>
-    <section class="card" aria-label="What is asked for">${asked(request, now)}</section>
+    <h2>What is asked for</h2>
+    <section class="card" aria-label="What is asked for"><strong>${name}</strong>${asked(request, now)}</section>
     <h2>What will change</h2>
     ${said.affected.length === 0 ? html`<p class="quiet">No item that exists: something is added.</p>` : said.affected.map((/** @type {any} */ each) => html`<article class="card"><div class="meta">${item(each.id, kindOf(each.kind))} ${each.needs_consent ? badge("needs both", "warn") : nothing} ${each.pinned ? badge("depends on a consent", "warn") : nothing}</div>
       ${each.statement_after === undefined ? words(each.statement) : difference(each.statement ?? "", each.statement_after)}
