@@ -276,7 +276,7 @@ RISES: list[tuple[str, int, str]] = [
     ("services/search", 14, "each lower writer keeps places on the page, too (issue 34)"),
     ("tests", 105, "places of each writer, of corrections, and what they cost honest spaces"),
     ("services/libs/chassis", 41, "cursors of partitions, of which work ends in any order"),
-    ("services/search", 434, "workers of spaces, stores put back compared, small spaces small"),
+    ("services/search", 436, "workers of spaces, stores put back compared, small spaces small"),
     ("services/governance", 314, "partitions' cursors in both ledgers, changes of many at once"),
     ("services/dissonance", 150, "how far it heard is kept: each start looked at every space"),
     ("tests", 1010, "followers of partitions, older stores, idle spaces; a system of many"),
