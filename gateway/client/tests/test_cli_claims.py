@@ -41,7 +41,9 @@ def test_an_agents_correction_stands_beside_a_persons_memory(
     found = concord.done("search", f"When is the {old} meeting?")
     assert old in found
     assert new in found
-    assert f"claimed: agent: {new} would replace this (claim {number})" in " ".join(found.split())
+    said = f'"The {old} meeting is on Friday. Supersedes: [[memory:{old}]]"'
+    would = f"claimed: agent: {new} ({said}) would replace this (claim {number})"
+    assert would in " ".join(found.split())
     listed = concord.done("claims", "--item", old)
     assert f"agent would replace {old} of owner's" in listed
 
