@@ -138,8 +138,10 @@ class Follow:
         start, given = dict[int, Cursor](), dict[str, int]()
         for each, head in enumerate(store.heads):
             lacks = each in store.lacking
-            # At its start a cursor names no change that graph could lack.
-            if not lacks and (known.get(each, START).number or not named[each]):
+            # At its start a cursor names no change that graph could lack: something was applied, and
+            # the process ended before the cursor moved.
+            applied = any(states[name].applied_seq for name in named[each])
+            if not lacks and (known.get(each, START).number or not applied):
                 start[each] = done.get(each, START)
                 continue
             if lacks:
