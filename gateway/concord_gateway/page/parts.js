@@ -93,9 +93,15 @@ export function refusal(error) {
 
 /** A filter of the address, chosen from some values. @param {URLSearchParams} params @param {string} name @param {string} label
  * @param {string[]} values @param {string} [none] what no choice is called */
-export const choice = (params, name, label, values, none = "any") => html`<label>${label}
-  <select @change=${(/** @type {Event} */ event) => go({ [name]: /** @type {HTMLSelectElement} */ (event.target).value })}><option value="" .selected=${!params.get(name)}>${none}</option>
+export function choice(params, name, label, values, none = "any") {
+  const chosen = (/** @type {Event} */ event) => {
+    const select = /** @type {HTMLSelectElement} */ (event.target), { value } = select;
+    select.value = params.get(name) ?? ""; // until the address says so: what is drawn is what holds
+    go({ [name]: value });
+  };
+  return html`<label>${label} <select @change=${chosen}><option value="" .selected=${!params.get(name)}>${none}</option>
     ${values.map((each) => html`<option value=${each} .selected=${params.get(name) === each}>${word(each)}</option>`)}</select></label>`;
+}
 
 /** Nothing is there: what to do next. @param {unknown} said */
 export const empty = (said) => html`<div class="empty">${said}</div>`;
