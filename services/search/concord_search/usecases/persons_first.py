@@ -42,8 +42,9 @@ WORDS, MEANING = 0.9, 0.5
 has such a cosine with it: together they score less, as each stands out less."""
 
 FEW_WORDS, MEANING_OF_FEW = 2, 0.8
-"""Of a question with at most so many searched words all are in much that answers it: what repeats
-such a one is as near to it as that."""
+"""Of a question with at most so many searched words all are in much that answers it: what was
+imported, which may be a person's, repeats such a one if it is as near to it as that. Not so what
+agents say: five of their texts then had the first place in half of the cases."""
 
 SURE = 0.8
 """A lower text that scores more is not HIGH beside what persons said."""
@@ -72,7 +73,8 @@ def persons_first(ranked: Ranked) -> Ranked:
     said[PERSONS] = among[alone.order].tolist()
     others = np.array([row for row in ranked.rows if writers[row] != PERSONS], dtype=np.int64)
     score, words = ranking.composite[others], ranking.scores["lexical"][others]
-    meaning = MEANING if len(found.term_weights) > FEW_WORDS else MEANING_OF_FEW
+    is_short = len(found.term_weights) <= FEW_WORDS
+    meaning = np.where(is_short & (found.trust[others] < REPORTED), MEANING_OF_FEW, MEANING)
     repeats = (np.nan_to_num(words) >= WORDS) & (np.nan_to_num(found.cosine[others]) >= meaning)
     repeats = (score > REPEATS) | (repeats & (repeats.sum() >= REPEATED))
     near = score <= ranking.composite[among].max() + NEAR
