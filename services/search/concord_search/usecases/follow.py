@@ -138,7 +138,7 @@ class Follow:
         start, given = dict[int, Cursor](), dict[str, int]()
         for each, head in enumerate(store.heads):
             lacks = each in store.lacking
-            # At its start a cursor names no change that graph could lack: something was applied, and
+            # At its start a cursor names no change that graph could lack: if something was applied,
             # the process ended before the cursor moved.
             applied = any(states[name].applied_seq for name in named[each])
             if not lacks and (known.get(each, START).number or not applied):
