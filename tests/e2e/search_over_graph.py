@@ -92,7 +92,10 @@ async def run(data: Path, embedder: Embedder, **options: object) -> AsyncIterato
         async with serving(graph.registrations, issuer=issuer, ready=graph.ready) as served:
             config = IndexConfig(graph_address=served.address, index_path=data / "index")
             options = {"embedder": embedder, "log": QUIET, **options}
-            app = build_search(config, issuer, qdrant=read_qdrant(os.environ), **options)  # type: ignore[arg-type]
+            if (qdrant := read_qdrant(os.environ)) is not None:
+                prefix = f"e{abs(hash(data)) % 10**12}"  # the index of this directory alone
+                qdrant = qdrant.model_copy(update={"prefix": prefix})
+            app = build_search(config, issuer, qdrant=qdrant, **options)  # type: ignore[arg-type]
             await app.start()
             try:
                 async with serving(app.registrations, issuer=issuer, ready=app.ready) as found:
