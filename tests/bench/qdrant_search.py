@@ -1,5 +1,6 @@
 """Search on a Qdrant server: beside its own bare query, and how far both engines rank alike."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -15,13 +16,14 @@ from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.adapters.qdrant.shard import DENSE, WORDS, Nearest
 from concord_search.adapters.qdrant_server import messages
+from concord_search.adapters.qdrant_server.catalogue import CATALOGUE
+from concord_search.adapters.qdrant_server.collections import ServerShards
 from concord_search.adapters.qdrant_server.connection import Connection
 from concord_search.adapters.qdrant_server.settings import QdrantConfig
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.usecases.search import RANKED
 from concord_testing import qdrant_server
 from concord_testing.embedders import Shared
-from concord_testing.index_files import key_at, partition_at
 from qdrant_client import grpc as wire
 
 from tests.bench import sentences
@@ -101,15 +103,24 @@ async def _fill(system: Whole, size: int) -> None:
 @asynccontextmanager
 async def _bare(qdrant: QdrantConfig, data: Path) -> AsyncIterator[BareServer]:
     """The collection of the only space, asked directly."""
-    stem = f"{qdrant.prefix}-{partition_at(data / 'index').name}"
     connection = Connection(qdrant)
     await connection.open()
     try:
+        catalogue = await asyncio.to_thread(ServerShards(connection).catalogue, data / "index")
+        ((_, secret),) = catalogue.tenants().values()
         listed = await connection.collections.List(wire.ListCollectionsRequest())
-        (name,) = (each.name for each in listed.collections if each.name.startswith(stem))
-        yield BareServer(connection, name, key_at(data / "index"))
+        names = [each.name for each in listed.collections if CATALOGUE not in each.name]
+        sizes = {name: await _points(connection, name) for name in names}
+        yield BareServer(connection, max(sizes, key=sizes.__getitem__), SpaceKey(secret))
     finally:
         await connection.close()
+
+
+async def _points(connection: Connection, collection: str) -> int:
+    counted = await connection.points.Count(
+        wire.CountPoints(collection_name=collection, exact=True)
+    )
+    return int(counted.result.count)
 
 
 async def _compared(run: Run, system: Whole, bare: BareServer, embedder: StandIn, size: int) -> Row:
