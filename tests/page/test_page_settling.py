@@ -83,6 +83,7 @@ def test_a_key_settles_what_was_chosen_and_nothing_else(
         concord.done("link", f"memory:{name}-1", "CONTRADICTS", f"memory:{name}-2")
     page = view(sign_in(), running, "conflicts")
     cards = page.locator("article[data-row]")
+    cards.nth(1).wait_for()
     before = cards.count()
 
     page.keyboard.press("r")
