@@ -21,8 +21,9 @@ QDRANT_TESTS := services/search/tests/index_contract services/search/tests/texts
 NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests \
                tests/chaos/test_backup_of_neo4j.py tests/e2e/test_late_stores.py
 PYTEST := $(BIN)/python -W error -m pytest
-# Tests write much that is thrown away: into memory, where there is such a folder.
-one quick test test-alone test-neo4j test-qdrant test-replicas test-strangers test-page test-helm soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
+# Tests write much that is thrown away: into memory, where there is such a folder; the stand-in's
+# collections, some 14 GB of sparse files, go to the disk.
+one quick test test-alone test-neo4j test-replicas test-strangers test-page test-helm soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
 # Processes that tests start read what earlier ones compiled: a third of their start without it.
 one quick test test-neo4j test-qdrant test-strangers test-page test-helm soak chaos: export PYTHONDONTWRITEBYTECODE :=
 # Three workers for two cores: a test waits for disks and processes for a third of its time.
